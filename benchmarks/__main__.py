@@ -19,6 +19,7 @@ COMMANDS = {
     "context": ("benchmarks.context", "how much evidence a context holds: sample, stories, LoCoMo"),
     "month": ("benchmarks.month", "a simulated month of use and learning, on LoCoMo"),
     "taught": ("benchmarks.taught", "what was taught, by questions that were not, on LoCoMo"),
+    "used": ("benchmarks.used", "what an agent's own use teaches, and what it costs, on datasets"),
     "raw": ("benchmarks.raw", "graphs made of raw messages, beside prepared ones"),
     "conversations": ("benchmarks.conversations", "messages written per second, and appended"),
     "asides": ("benchmarks.asides", "small talk and commands: whether memory stays silent"),
@@ -40,6 +41,11 @@ COMMANDS = {
     "telemetry": ("benchmarks.telemetry", "what spans and metrics cost, on the sample memory"),
     "link": ("benchmarks.link", "memories linked per second, also on your server"),
     "linked": ("benchmarks.linked", "what links by cosine do to recall"),
+    "mapped": (
+        "benchmarks.mapped",
+        "graphs of three libraries, through mappings and by themselves",
+    ),
+    "mapped-scale": ("benchmarks.mapped_scale", "how fast a mapped graph is explored, by its size"),
 }
 
 

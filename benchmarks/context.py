@@ -34,8 +34,8 @@ from numpy.typing import NDArray
 import memoria
 from benchmarks import locomo, stories
 from memoria._support.progress import progress_bars
-from memoria.recall.context import estimate_tokens
-from memoria.recall.packing import PackRequest, pack, worth_of
+from memoria.recall.context import ContextBuilder, estimate_tokens
+from memoria.recall.packing import pack, worth_of
 from memoria.recall.ranking import NOTHING_KNOWN
 from memoria.recall.ranking.energy import rank_by_energy
 from memoria.recall.texts import Completed
@@ -84,8 +84,8 @@ def packed(
     )
     plain = {entry.memory.id: entry.score for entry in recall.ranked}
     worth = worth_of(found, recall.ranked, settings) if links else plain
-    request = PackRequest(query=recall.trace.query, config=settings)
-    return pack(found, recall.ranked, worth, request)
+    builder = ContextBuilder(budget, config=config)
+    return pack(found, recall.ranked, worth, builder, query=recall.trace.query)
 
 
 def packed_by_energy(recall: memoria.Recall, budget: int) -> set[str]:
@@ -96,8 +96,8 @@ def packed_by_energy(recall: memoria.Recall, budget: int) -> set[str]:
     )
     ranked = rank_by_energy(recall.explorations)
     worth = worth_of(found, ranked, settings)
-    request = PackRequest(query=recall.trace.query, config=settings)
-    return ids(pack(found, ranked, worth, request))
+    builder = ContextBuilder(budget, config=settings.context)
+    return ids(pack(found, ranked, worth, builder, query=recall.trace.query))
 
 
 def ids(context: memoria.ContextPack) -> set[str]:

@@ -1,10 +1,11 @@
 """Simulate a month of use on LoCoMo, and draw what becomes of the weights.
 
-    scripts/bench month DATA_DIR [--conversation SCOPE]
+    scripts/bench month DATA_DIR [--conversation SCOPE] [--used]
 
 DATA_DIR holds what `benchmarks.locomo` reads. Starts a throw-away Neo4j and loads one conversation.
 On each of 30 days an agent asks 20 questions, favourites more often than others, uses the evidence
 that it finds, and at night what was learned is consolidated. Every other question is never asked.
+With ``--used`` nobody says what was useful: the agent cites it, as with `learn="used"`.
 Prints a table and writes ``learning-month.svg``; the same with each run but for what an approximate
 index finds.
 """
@@ -24,6 +25,8 @@ import memoria
 from benchmarks import locomo
 from benchmarks.environment import OUT
 from benchmarks.queries import text_of
+from memoria.agents.kept import MOST_USED
+from memoria.agents.using import learn_used
 from memoria.local import LocalNeo4j
 
 PICTURE = "learning-month.svg"
@@ -65,8 +68,15 @@ class Day:
 class Month:
     """The simulation: one agent, one conversation."""
 
-    def __init__(self, retriever: memoria.GraphRetriever, questions: Sequence[Question]) -> None:
+    def __init__(
+        self,
+        retriever: memoria.GraphRetriever,
+        questions: Sequence[Question],
+        *,
+        by_use: bool = False,
+    ) -> None:
         self._retriever = retriever
+        self._by_use = by_use
         self._now = START
         self._learner = memoria.Learner(
             retriever.store, scope=retriever.scope, clock=lambda: self._now
@@ -94,6 +104,9 @@ class Month:
         reached = {path.ids[-1] for path in found.hits}
         reached |= {id_ for one in found.explorations for path in one.paths for id_ in path.ids}
         used = sorted(reached & set(question["gold"]))
+        if self._by_use:
+            await learn_used(self._learner, found.trace, used[:MOST_USED])
+            return
         if used:
             await self._learner.reinforce(found.trace, used)
             await self._learner.feedback(found.trace, confirmed=used)
@@ -230,7 +243,7 @@ def table(days: Sequence[Day]) -> str:
     return "\n".join(rows)
 
 
-async def simulate(folder: Path, scope: str | None) -> list[Day]:
+async def simulate(folder: Path, scope: str | None, *, by_use: bool) -> list[Day]:
     """Load one conversation, and live through the month."""
     embedder = locomo.question_embedder(folder)
     asked = [question for question in locomo.questions(folder) if question["gold"]]
@@ -245,7 +258,7 @@ async def simulate(folder: Path, scope: str | None) -> list[Day]:
             server.uri, server.auth, scope=scope, embedder=embedder
         ) as retriever:
             print(f"{scope}: {len(questions)} questions")
-            return await Month(retriever, questions).run()
+            return await Month(retriever, questions, by_use=by_use).run()
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -256,8 +269,9 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument(
         "--out", type=Path, default=OUT, help="where to draw (default build/benchmarks)"
     )
+    parser.add_argument("--used", action="store_true", help="learn from what the agent cites")
     options = parser.parse_args(arguments)
-    days = asyncio.run(simulate(options.data, options.conversation))
+    days = asyncio.run(simulate(options.data, options.conversation, by_use=options.used))
     print(table(days))
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / PICTURE).write_text(draw(days), encoding="utf-8")

@@ -7,11 +7,10 @@ Touches: the environment, a password file, the network.
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import AsyncExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
 from memoria._support.signatures import same_parameters
 from memoria.embed import Embedder
@@ -21,7 +20,7 @@ from memoria.ingest.unembedded import keep_embedding
 from memoria.recall.config import RetrieverConfig
 from memoria.recall.context import CountTokens
 from memoria.recall.warming import warming
-from memoria.retriever import GraphRetriever, close_with
+from memoria.retriever import GraphRetriever, check_learn, close_with
 from memoria.store import Auth, Store, Target, open_driver
 from memoria.store.config import StoreConfig
 
@@ -112,12 +111,7 @@ class Connection:
         self._retriever = await self.open()
         return self._retriever
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._retriever is not None:
             await self._retriever.close()
 
@@ -127,12 +121,14 @@ def connect(
     auth: Auth | None = None,
     *,
     scope: str | None = None,
+    also_read: Iterable[str] = (),
     database: str | None = None,
     embedder: Embedder | None = None,
     config: RetrieverConfig | None = None,
     store: StoreConfig | None = None,
     count_tokens: CountTokens | None = None,
     mapping: GraphMapping | None = None,
+    learn: Literal["used"] | None = None,
     warm: bool = False,
     embed_pending: bool = False,
 ) -> Connection:
@@ -150,6 +146,8 @@ def connect(
     scope
         The tenant whose memories are read; `GraphRetriever.for_scope` serves further tenants.
         Required but for a mapped graph without tenants.
+    also_read
+        Further scopes that recalls read, such as that of a team; see `GraphRetriever`.
     embedder
         Turns queries into vectors; None searches by words only.
     config
@@ -160,6 +158,8 @@ def connect(
         Counts the tokens of a context; None for an estimate.
     mapping
         How to read a graph that another program made; such a retriever writes nothing.
+    learn
+        ``"used"`` lets agents teach by what they open and cite; see `GraphRetriever`.
     warm
         Whether to let the server plan the queries of recalls in the background, so that the first
         recalls after its start don't wait for it.
@@ -176,12 +176,14 @@ def connect(
     DimensionError
         The index holds the vectors of another embedder.
     ConfigError
-        ``embed_pending`` is set, but there is no embedder, or a mapping.
+        ``embed_pending`` is set without an embedder, or with a mapping; ``learn`` is set, with a
+        mapping.
     MappingError
         The mapping does not fit the database.
     """
     if embed_pending and embedder is None:
         raise ConfigError("embed_pending needs an embedder: give connect the one of the database")
+    check_learn(learn, mapping)
     if embed_pending and mapping is not None:
         raise ConfigError("embed_pending writes, and a mapping writes nothing: leave it out")
 
@@ -189,10 +191,12 @@ def connect(
         return GraphRetriever(
             store,
             scope=scope,
+            also_read=also_read,
             embedder=embedder,
             config=config,
             count_tokens=count_tokens,
             mapping=mapping,
+            learn=learn,
         )
 
     async def opening() -> GraphRetriever:

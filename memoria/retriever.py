@@ -6,23 +6,27 @@ Nothing that writes is loaded before you ask for it (`GraphRetriever.writer` and
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack
 from copy import copy
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import TYPE_CHECKING, Literal, Self, Unpack
 
-from memoria._support.checks import check_scope, check_strings
+from memoria._support.checks import check_each, check_scope, check_strings
 from memoria._support.stream import Stream
-from memoria._support.wording import kind_of
+from memoria._support.wording import kind_of, value_of
 from memoria.embed import Embedder, checked_embedder
-from memoria.errors import InvalidInputError
+from memoria.errors import ConfigError, InvalidInputError
 from memoria.graph.graph_reader import GraphReader
 from memoria.graph.mapping.model import GraphMapping
-from memoria.graph.mapping.reading import MappedGraph, check_mapped_embedder, checked, scope_of
+from memoria.graph.mapping.reading import (
+    MappedGraph,
+    check_mapped_embedder,
+    checked,
+    scope_of,
+    scopes_of,
+)
 from memoria.graph.server_facts import FittingFacts
 from memoria.recall.asides import Asides
 from memoria.recall.call import Engine, QueryTags, RecallCall
@@ -33,13 +37,11 @@ from memoria.recall.explore import (
     HydrateAt,
     Listener,
     distinct,
-    explore,
     raise_if_all_failed,
 )
 from memoria.recall.recaller import Recaller
-from memoria.recall.strategies import RunInput
 from memoria.recall.subjects import Subjects
-from memoria.recall.validity import validity_of
+from memoria.recall.together import check_read, explore_each, requests_of
 from memoria.store import ServerFacts, StoreOrDriver, store_of
 from memoria.types import (
     Exploration,
@@ -50,6 +52,7 @@ from memoria.types import (
     MemoryPage,
     Neighbourhood,
     Path,
+    PathProperties,
     Recall,
     RelationRoles,
     Seed,
@@ -69,8 +72,18 @@ if TYPE_CHECKING:
     from memoria.writer import GraphWriter, WriterOptions
 
 
+def check_learn(learn: object, mapping: GraphMapping | None) -> None:
+    """Raise `ConfigError` if what agents may teach is not known, or can't be written."""
+    if learn not in (None, "used"):
+        raise ConfigError(f"learn must be None or 'used', got {value_of(learn)}")
+    if learn is not None and mapping is not None:
+        raise ConfigError("learn writes, and a mapping writes nothing: leave it out")
+
+
 class GraphRetriever:
     """Memory of one scope: it recalls and reads. `GraphWriter` is its twin, which writes.
+
+    Recalls may read further scopes as well, such as that of a team: see ``also_read``.
 
     `connect` makes one; or give a driver of your own. Nothing is sent before the first call;
     ``async with`` is optional, and checks the server early. Use it in one event loop, for any
@@ -84,6 +97,9 @@ class GraphRetriever:
     scope
         The tenant whose memories these are; required, and fixed. It is left out for a mapped graph
         without tenants.
+    also_read
+        Further scopes that recalls read, all on the same footing; what is written goes to ``scope``
+        alone. 15 at most.
     database
         Name of the database, on a driver of your own; None for ``neo4j``.
     embedder
@@ -95,13 +111,19 @@ class GraphRetriever:
     mapping
         How to read a graph that another program made; such a retriever writes nothing. None for
         memoria's own graph.
+    learn
+        ``"used"`` lets agents teach: of the recalls of `tools` and of servers, the memories that
+        an agent opened or cited count as used (see ``docs/learning.md``). None: nothing is learned
+        by itself.
 
     Raises
     ------
     ScopeError
-        There is no scope, or the mapping knows none.
+        The scope is missing, the mapping knows none, a scope is read twice, or ``also_read`` is
+        given with a mapping.
     ConfigError
-        The driver's pool has fewer connections than ``StoreConfig.max_sessions``.
+        The driver's pool has fewer connections than ``StoreConfig.max_sessions``, or ``learn`` is
+        something else, or given with a mapping.
     InvalidInputError
         ``embedder`` is not an embedder. Wrap a function in `CallableEmbedder`.
     """
@@ -111,25 +133,30 @@ class GraphRetriever:
         store: StoreOrDriver,
         *,
         scope: str | None = None,
+        also_read: Iterable[str] = (),
         database: str | None = None,
         embedder: Embedder | None = None,
         config: RetrieverConfig | None = None,
         count_tokens: CountTokens | None = None,
         mapping: GraphMapping | None = None,
+        learn: Literal["used"] | None = None,
     ) -> None:
+        check_learn(learn, mapping)
         own = store_of(store, database)
         if mapping is not None:
             own = own.translated(partial(MappedGraph, checked(mapping)))
         elif isinstance(own.translation, MappedGraph):
             mapping = own.translation.mapping
-        self.scope = check_scope(scope_of(mapping, scope))
-        self.store = own
         self.mapping = mapping
+        self.scope = check_scope(scope_of(mapping, scope))
+        self.also_read = self._further(also_read)
+        self.store = own
         self.config = RetrieverConfig() if config is None else config
         if mapping is not None and not mapping.vector_indexes:
             embedder = None  # there is nothing to compare a vector with: words only
         self.embedder = None if embedder is None else checked_embedder(embedder)
         self.count_tokens = count_tokens
+        self.learn = learn
         self._facts = FittingFacts(self.embedder)
         self._opened = AsyncExitStack()
         asides = None if embedder is None else Asides(embedder)
@@ -142,7 +169,9 @@ class GraphRetriever:
             count_tokens=count_tokens,
         )
 
-    def for_scope(self, scope: str, *, database: str | None = None) -> Self:
+    def for_scope(
+        self, scope: str, *, database: str | None = None, also_read: Iterable[str] = ()
+    ) -> Self:
         """Return the same retriever for another tenant, perhaps in another database.
 
         Parameters
@@ -153,9 +182,12 @@ class GraphRetriever:
             Name of the tenant's database on the same server or cluster; None for that of this
             retriever. The driver and all limits stay the same. The server is asked once for each
             database whether it is set up; within one database it is not asked again.
+        also_read
+            Further scopes that its recalls read; those of this retriever don't count there.
         """
         other = copy(self)
         other.scope = check_scope(scope_of(self.mapping, scope))
+        other.also_read = other._further(also_read)
         other._opened = AsyncExitStack()
         if database not in (None, self.store.database):
             other.store = self.store.for_database(database)
@@ -232,7 +264,7 @@ class GraphRetriever:
         settings = self._settings(config, max_seeds=max_seeds)
         tags = check_strings(query_tags, "query_tags")
         call = RecallCall.checked(query, tags, filter_of(where, kinds), settings)
-        return await Recaller(self.store, self._engine, call).find_seeds()
+        return await self._recaller(call, None).find_seeds()
 
     def explore_seeds(
         self,
@@ -250,7 +282,8 @@ class GraphRetriever:
         Parameters
         ----------
         seeds
-            Memories to start from; their ids must be distinct.
+            Memories to start from, each once. `Seed.scope` is that of the retriever, or one of
+            those that it also reads; "" for that of the retriever.
         query_tags
             Tags to compare the tags of edges with; without tags every edge counts fully.
         config
@@ -262,7 +295,8 @@ class GraphRetriever:
         Raises
         ------
         InvalidInputError
-            Two seeds have the same id, or an argument is out of its range.
+            Two seeds have the same id, one is of a scope that is not read, or an argument is out of
+            its range.
         MemoriaError
             Every exploration failed, for example because of a wrong password.
         """
@@ -276,7 +310,7 @@ class GraphRetriever:
                 done.append(exploration)
                 emit(exploration)
 
-            await explore(self.store, await request(), Listener(on_exploration=deliver))
+            await explore_each(self.store, await request(), Listener(on_exploration=deliver))
             raise_if_all_failed(done)
 
         return Stream(produce)
@@ -300,12 +334,11 @@ class GraphRetriever:
         async def produce(emit: Callable[[Path], None]) -> tuple[Exploration, ...]:
             done: list[Exploration] = []
             listener = Listener(on_exploration=done.append, on_path=emit)
-            await explore(self.store, await request(), listener)
+            await explore_each(self.store, await request(), listener)
             for exploration in done:
                 if exploration.error is not None:
                     raise exploration.error
-            order = [seed.id for seed in chosen]
-            return tuple(sorted(done, key=lambda exploration: order.index(exploration.seed.id)))
+            return tuple(sorted(done, key=lambda exploration: chosen.index(exploration.seed)))
 
         return Stream(produce)
 
@@ -316,6 +349,7 @@ class GraphRetriever:
         query_tags: QueryTags = (),
         kinds: Iterable[str] | None = None,
         where: MemoryFilter | None = None,
+        scopes: Iterable[str] | None = None,
         config: RetrieverConfig | None = None,
         **settings: Unpack[RecallSettings],
     ) -> Recall:
@@ -331,6 +365,9 @@ class GraphRetriever:
             the tags of the edges around the hits: case, hyphens and underscores don't matter, and
             tags of which no edge has any count as none; `Trace.degraded` names them. ``"auto"``:
             the tags of these edges whose words stand in the query.
+        scopes
+            The scopes to read; None for those of the retriever, ``scope`` and ``also_read``.
+            Results name their scopes, unless only that of the retriever is read.
         config
             All settings for this call, used instead of the retriever's.
         **settings
@@ -351,7 +388,7 @@ class GraphRetriever:
         """
         chosen = self._settings(config, **settings)
         call = RecallCall.checked(query, query_tags, filter_of(where, kinds), chosen)
-        return await Recaller(self.store, self._engine, call).run(None)
+        return await self._recaller(call, scopes).run(None)
 
     def recall_stream(
         self,
@@ -360,6 +397,7 @@ class GraphRetriever:
         query_tags: QueryTags = (),
         kinds: Iterable[str] | None = None,
         where: MemoryFilter | None = None,
+        scopes: Iterable[str] | None = None,
         config: RetrieverConfig | None = None,
         on_seeds: Callable[[Seeds], None] = lambda _: None,
         **settings: Unpack[RecallSettings],
@@ -371,17 +409,16 @@ class GraphRetriever:
         chosen = self._settings(config, **settings)
         call = RecallCall.checked(query, query_tags, filter_of(where, kinds), chosen)
         call = replace(call, on_seeds=on_seeds)
+        scopes = self._scopes(scopes)  # checked now
 
         async def produce(emit: Callable[[Path], None]) -> Recall:
-            return await Recaller(self.store, self._engine, call).run("branch_end", emit)
+            return await self._recaller(call, scopes).run("branch_end", emit)
 
         return Stream(produce)
 
     async def get(self, ids: Iterable[str]) -> FoundMemories:
         """Read memories by id; ids that no memory has are in `FoundMemories.missing`.
 
-        Notes
-        -----
         One round trip for each 1,000 ids.
         """
         return await self._reader.get(ids)
@@ -427,7 +464,7 @@ class GraphRetriever:
         return await self._reader.list(where=where, limit=limit, after=after)
 
     async def neighbours(self, id: str, *, limit: int = 20) -> Neighbourhood:  # noqa: A002
-        """Read the strongest edges of a memory, and the memories at their other ends.
+        """Read the strongest edges of a memory, and their other ends, in two round trips.
 
         Parameters
         ----------
@@ -435,20 +472,32 @@ class GraphRetriever:
             Id of the memory; `Neighbourhood.memory` is None if the memory does not exist.
         limit
             Most edges to return; 1 to 10,000.
-
-        Notes
-        -----
-        Two round trips.
         """
         return await self._reader.neighbours(id, limit=limit)
 
-    async def relation_roles(self) -> RelationRoles:
-        """Read the roles that the scope declares for its relations; an undeclared role is None.
+    async def properties_of(
+        self, paths: Iterable[Path], *, properties: Iterable[str] | None = None
+    ) -> tuple[PathProperties, ...]:
+        """Read the stored properties of the memories and edges of paths, one result for each path.
+
+        Parameters
+        ----------
+        paths
+            Paths of an exploration or a recall, such as ``exploration.paths``; of the scopes that
+            the retriever reads.
+        properties
+            Names of the properties to read; None for all but vectors. Times are texts.
 
         Notes
         -----
-        One round trip.
+        One round trip for each 1,000 memories or edges of a scope.
         """
+        given = list(paths)
+        check_read([path.scope for path in given], (self.scope, *self.also_read), "paths")
+        return await self._reader.properties_of(given, properties=properties)
+
+    async def relation_roles(self) -> RelationRoles:
+        """Read the roles that the scope declares for its relations; an undeclared role is None."""
         return await self._reader.relation_roles()
 
     @property
@@ -479,13 +528,35 @@ class GraphRetriever:
         """Make a `Linker` on the same store and scope."""
         from memoria.learn.link import Linker
 
-        return Linker(self.store, scope=self.scope, config=config, batch_size=batch_size)
+        return Linker(
+            self.store,
+            scope=self.scope,
+            config=config,
+            embedder=self.embedder,
+            batch_size=batch_size,
+        )
 
     def learner(self, *, config: LearnConfig | None = None) -> Learner:
         """Make a `Learner` on the same store and scope."""
         from memoria.learn import Learner
 
         return Learner(self.store, scope=self.scope, config=config)
+
+    def _scopes(self, scopes: Iterable[str] | None) -> tuple[str, ...]:
+        """Return the scopes that a call reads, checked."""
+        if scopes is None:
+            return (self.scope, *self.also_read)
+        return scopes_of(self.mapping, self.scope, scopes, "scopes")
+
+    def _further(self, also_read: Iterable[str]) -> tuple[str, ...]:
+        further = check_each(also_read, str, "also_read")
+        return scopes_of(self.mapping, self.scope, (self.scope, *further), "also_read")[1:]
+
+    def _recaller(self, call: RecallCall, scopes: Iterable[str] | None) -> Recaller:
+        """Return what runs a call; results name their scopes unless only its own is read."""
+        chosen = self._scopes(scopes)
+        call = replace(call, scopes=() if chosen == (self.scope,) else chosen)
+        return Recaller(self.store, replace(self._engine, scope=chosen[0]), call)
 
     def _settings(
         self, config: RetrieverConfig | None, **given: Unpack[RecallSettings]
@@ -505,33 +576,20 @@ class GraphRetriever:
         config: RetrieverConfig | None,
         deadline_s: float | None,
         hydrate_at: HydrateAt,
-    ) -> Callable[[], Awaitable[ExploreRequest]]:
+    ) -> Callable[[], Awaitable[dict[str, ExploreRequest]]]:
         """Check the arguments now; the clock starts when the stream starts."""
         tags = check_strings(query_tags, "query_tags")
         settings = self._settings(config, deadline_s=deadline_s)
-
-        async def request() -> ExploreRequest:
-            started, now = asyncio.get_running_loop().time(), datetime.now(UTC)
-            until = started + settings.deadline_s
-            return ExploreRequest(
-                strategy=settings.strategy,
-                input=RunInput(
-                    seeds=seeds,
-                    scope=self.scope,
-                    query_tags=tags,
-                    max_weight=settings.max_weight,
-                    now=now,
-                    validity=await validity_of(
-                        self.store, settings, scope=self.scope, now=now, until=until
-                    ),
-                ),
-                started=started,
-                until=until,
-                hydrate_at=hydrate_at,
-                seeds_per_session=settings.seeds_per_session or 1,
-            )
-
-        return request
+        check_read([seed.scope for seed in seeds], (self.scope, *self.also_read), "seeds")
+        return partial(
+            requests_of,
+            self.store,
+            seeds,
+            scope=self.scope,
+            query_tags=tags,
+            config=settings,
+            hydrate_at=hydrate_at,
+        )
 
 
 def close_with(retriever: GraphRetriever, opened: AsyncExitStack) -> None:

@@ -12,7 +12,7 @@ would repeat every signature, and `asyncio` has all that a portal of anyio does 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Protocol, Self, TypeVar, Unpack
+from typing import Any, Literal, Protocol, Self, TypeVar, Unpack
 
 import memoria
 from memoria._support.blocking import Handle, Stream, blocking, call_behind, making, streaming
@@ -146,6 +146,7 @@ class Learner(ScopedHandle[memoria.Learner]):
     suppress = blocking(memoria.Learner.suppress)
     override = blocking(memoria.Learner.override)
     consolidate = blocking(memoria.Learner.consolidate)
+    log = blocking(memoria.Learner.log)
     undo = blocking(memoria.Learner.undo)
 
 
@@ -166,6 +167,7 @@ class GraphRetriever(ScopedHandle[memoria.GraphRetriever]):
     recent = blocking(memoria.GraphRetriever.recent)
     relation_roles = blocking(memoria.GraphRetriever.relation_roles)
     neighbours = blocking(memoria.GraphRetriever.neighbours)
+    properties_of = blocking(memoria.GraphRetriever.properties_of)
     server_facts = blocking(memoria.GraphRetriever.server_facts)
     linker = making(memoria.GraphRetriever.linker, Linker)
     learner = making(memoria.GraphRetriever.learner, Learner)
@@ -193,9 +195,17 @@ class GraphRetriever(ScopedHandle[memoria.GraphRetriever]):
         made = call_behind(memoria.GraphRetriever.documents, self, **given)
         return DocumentWriter(made, self._thread)
 
-    def for_scope(self, scope: str, *, database: str | None = None) -> Self:
+    def for_scope(
+        self, scope: str, *, database: str | None = None, also_read: Iterable[str] = ()
+    ) -> Self:
         """Return the same retriever for another tenant, perhaps in another database."""
-        return type(self)(self._behind.for_scope(scope, database=database), self._thread)
+        made = self._behind.for_scope(scope, database=database, also_read=also_read)
+        return type(self)(made, self._thread)
+
+    @property
+    def also_read(self) -> tuple[str, ...]:
+        """Further scopes that recalls read."""
+        return self._behind.also_read
 
     @property
     def config(self) -> RetrieverConfig:
@@ -211,6 +221,11 @@ class GraphRetriever(ScopedHandle[memoria.GraphRetriever]):
     def count_tokens(self) -> CountTokens | None:
         """What counts the tokens of a context."""
         return self._behind.count_tokens
+
+    @property
+    def learn(self) -> Literal["used"] | None:
+        """Whether agents teach by using it: ``"used"``, or None."""
+        return self._behind.learn
 
     @property
     def store(self) -> Store:

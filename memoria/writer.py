@@ -23,15 +23,8 @@ from memoria.ingest.batch_writer import AnyLinker
 from memoria.ingest.forgetting import Forgetting, delete_edges
 from memoria.ingest.unembedded import Unembedded, count_unembedded, embed_stored
 from memoria.remember.config import ConversationConfig
-from memoria.remember.conversations import (
-    DEFAULT_EXTRACTOR,
-    ConversationWriter,
-)
-from memoria.remember.documents import (
-    DOCUMENT_EXTRACTOR,
-    DocumentConfig,
-    DocumentWriter,
-)
+from memoria.remember.conversations import DEFAULT_EXTRACTOR, ConversationWriter
+from memoria.remember.documents import DOCUMENT_EXTRACTOR, DocumentConfig, DocumentWriter
 from memoria.remember.mentions import Extractor
 from memoria.remember.remember import remember
 from memoria.remember.statement import RememberOptions, Statement
@@ -433,7 +426,8 @@ class GraphWriter:
         IndexNotReadyError
             Another program wrote the memories, and the database was never set up.
         """
-        embedder = self._need_embedder()
+        if (embedder := self.embedder) is None:
+            raise ConfigError("no embedder: give the GraphWriter an embedder to make vectors")
         await self.ready()
         if self.batches.facts is None and await self.count_unembedded(kinds):
             await require_ready(self._store, UNIQUE_INDEX, vectors=True)
@@ -465,8 +459,3 @@ class GraphWriter:
             batch_size=self.batches.batch_size,
             delete_foreign=delete_foreign,
         )
-
-    def _need_embedder(self) -> Embedder:
-        if self.embedder is None:
-            raise ConfigError("no embedder: give the GraphWriter an embedder to make vectors")
-        return self.embedder

@@ -84,7 +84,7 @@ API: Mapping[str, tuple[str, tuple[str, ...]]] = {
         "Learning",
         (
             *("Learner", "is_more_specific", "LearnReport", "ConsolidateReport", "EdgeChange"),
-            *("UndoReport", "replay", "Replay", "PathChange"),
+            *("LoggedEvent", "LoggedChange", "UndoReport", "replay", "Replay", "PathChange"),
         ),
     ),
     "results": (
@@ -93,7 +93,8 @@ API: Mapping[str, tuple[str, tuple[str, ...]]] = {
             *("Recall", "RankedMemory", "Trace", "Seeds", "Seed", "Activation", "Contribution"),
             *("Exploration", "ExplorationStats", "Path", "Hop", "MemoryNode"),
             *("ContextBuilder", "pack", "ContextPack", "ContextItem", "OmittedItem"),
-            *("FoundMemories", "MemoryPage", "Neighbourhood", "Neighbour", "ReembedReport"),
+            *("FoundMemories", "MemoryPage", "Neighbourhood", "Neighbour", "PathProperties"),
+            "ReembedReport",
         ),
     ),
     "embedders": (

@@ -18,6 +18,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import memoria
+from memoria import Message, StoreConfig
+from memoria.agents.agent_memory import AgentMemory
 from memoria.agents.mcp.grants import Grant, add_line, line_of, new_token
 from memoria.local import LocalNeo4j
 
@@ -46,10 +49,24 @@ def serving(environment: dict[str, str], tokens: Path) -> Iterator[str]:
             sys.stderr.write(Path(log.name).read_text("utf-8").partition("\n")[2])
 
 
+async def warm_up(neo4j: LocalNeo4j) -> None:
+    """Let a new server plan the queries, for which the clients of a busy machine can't wait."""
+    patient = StoreConfig(query_timeout_s=120)
+    async with memoria.connect(neo4j.uri, neo4j.auth, scope="warm-up", store=patient) as retriever:
+        await memoria.apply_schema(retriever.store)
+        memory = AgentMemory(retriever, deadline_s=120)
+        done = await memory.remember("The first word.")
+        await memory.append("first", [Message(text="The first word.", role="user")])
+        found = await memory.recall("first word")
+        await memory.feedback(found.data["recall_id"], used=[done.data["id"]])
+        await memory.forget([done.data["id"]])
+
+
 async def main(command: list[str]) -> int:
     """Run the command; return its exit code."""
     token, reader = new_token(), new_token()
     async with LocalNeo4j.ephemeral() as neo4j:
+        await warm_up(neo4j)
         with tempfile.TemporaryDirectory() as folder:
             tokens = Path(folder) / "tokens.txt"
             add_line(tokens, line_of(token, Grant(scope=SCOPE)))

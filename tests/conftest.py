@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack
 from typing import Any
 from uuid import uuid4
 
@@ -17,18 +18,20 @@ import pytest
 from memoria.errors import ConfigError
 from memoria.graph.schema import apply_schema
 from memoria.graph.server_facts import AbsentEmbedder
+from memoria.graph.vocabulary import cosines_key
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig
-from tests import effort, java
+from memoria.store.queries import load
+from tests import effort, java, leftovers
 from tests.servers import LOCAL, Line, SharedServer, is_local, local_version, shared_target
 
 DIMENSIONS = 384
 EMBEDDER = "test"
 ALONE = "server alone"
 PAGES = "tests/docs"
-# A minute of limits that run out, in which the other workers have the processor.
-WAITING = "tests/unit/test_wrong_messages.py"
+# Limits that run out, in which the other workers have the processor.
+WAITING = "tests/unit/store/test_wrong_messages.py"
 NEED_A_SERVER_ALONE = {"lone_target", "second_server"}
 
 # Read before the environment is cleaned; only --neo4j=bolt://... uses them.
@@ -64,6 +67,7 @@ def pytest_configure(config: pytest.Config) -> None:
             local_version(choice)
         except ConfigError as exc:
             raise pytest.UsageError(f"--neo4j={choice}: {exc}") from exc
+    _keep_to_a_folder(config)
     _shorten_the_start_of_java(config)
     server = SharedServer(choice)
     config.stash[_LINE] = server.line
@@ -80,8 +84,8 @@ def pytest_configure_node(node: Any) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tell several workers which tests stay together, and which come first.
 
-    The tests of a file share fixtures. The files that need a server to themselves share that
-    server, and the pages share another; where a server is given, all files that use one do.
+    The tests of a file share fixtures. The files that need a server to themselves share two such
+    servers, and the pages share another; where a server is given, all files that use one share it.
     First come the groups that take longest, last the many short files of tests without a server, so
     that the workers end at about the same time.
     """
@@ -90,11 +94,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     given = not is_local(config.getoption("--neo4j"))
     alone = {item.path for item in items if _fixtures(item) & NEED_A_SERVER_ALONE}
     served = {item.path for item in items if "target" in _fixtures(item)}
-    together = alone | served if given else alone
+    # One worker with all of them would be the last to end.
+    of_file = {path: f"{ALONE} {n % 2}" for n, path in enumerate(sorted(alone))}
+    if given:
+        of_file = dict.fromkeys(alone | served, ALONE)
     groups: dict[str, list[pytest.Item]] = {}
     for item in items:
         path = item.path.relative_to(config.rootpath).as_posix()
-        name = PAGES if path.startswith(PAGES) else ALONE if item.path in together else path
+        name = PAGES if path.startswith(PAGES) else of_file.get(item.path, path)
         groups.setdefault(name, []).append(item)
     for name, members in groups.items():
         for item in members:
@@ -123,6 +130,15 @@ def _place(group: str) -> tuple[int, str]:
     return place, group
 
 
+def _keep_to_a_folder(config: pytest.Config) -> None:
+    """Keep the files of this run together, and fail if it leaves a process running."""
+    stack = ExitStack()
+    config.add_cleanup(stack.close)
+    stack.enter_context(leftovers.home_of_the_run())
+    run = os.environ[leftovers.RUN]
+    stack.callback(leftovers.end_left_running, run)
+
+
 def _shorten_the_start_of_java(config: pytest.Config) -> None:
     """Set what every Java reads, also those that commands and pages of the documentation start."""
     kept = getattr(config, "cache", None)
@@ -133,7 +149,12 @@ def _shorten_the_start_of_java(config: pytest.Config) -> None:
     patch.setenv(java.VARIABLE, java.options(cache), prepend=" ")
     config.add_cleanup(patch.undo)
     if not cache.exists() and is_local(config.getoption("--neo4j")):
-        config.add_cleanup(java.make(cache).wait)
+        making = java.make(cache)
+
+        def wait() -> None:
+            making.wait()
+
+        config.add_cleanup(wait)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -166,6 +187,9 @@ async def driver(target: Target) -> AsyncIterator[neo4j.AsyncDriver]:
     async with open_driver(target, StoreConfig()) as opened:
         store = Store(opened, database="neo4j")
         await apply_schema(store, embedder=AbsentEmbedder(name=EMBEDDER, dimensions=DIMENSIONS))
+        # Embedders of many kinds have this name: the linkers must not measure the first of them.
+        measured = {"key": cosines_key(EMBEDDER), "unrelated": 0.0, "near": 0.6}
+        await store.run(load("link.keep_cosines"), measured)
         yield opened
 
 

@@ -21,9 +21,9 @@ class Effort:
     server_examples
         The same where each example asks a server.
     graphs
-        Generated graphs that engine and oracle both explore, in each of six ways.
-    graphs_in_mixed_sessions
-        The first of them, explored in two more ways.
+        Generated graphs that engine and oracle both explore, in each of three ways.
+    graphs_in_other_sessions
+        The first of them, explored in five more ways, which differ in their sessions.
     killed_writes
         Times that the writing of conversations is killed at a random place and begun again.
     killed_clients
@@ -36,6 +36,8 @@ class Effort:
         Times that several writers write one conversation at once.
     asked_again
         Questions of the sample, at most three, that are asked again and in six other wordings.
+    populations
+        Numbers of memories and edges at which all queries are planned.
     queries
         Texts of any characters that a search is asked for.
     sentences
@@ -51,13 +53,14 @@ class Effort:
     examples: int
     server_examples: int
     graphs: int
-    graphs_in_mixed_sessions: int
+    graphs_in_other_sessions: int
     killed_writes: int
     killed_clients: int
     kills: int
     linked_scopes: int
     rounds: int
     asked_again: int
+    populations: int
     queries: int
     sentences: int
     stops: int
@@ -69,30 +72,32 @@ SHORT = Effort(
     examples=50,
     server_examples=15,
     graphs=200,
-    graphs_in_mixed_sessions=50,
+    graphs_in_other_sessions=50,
     killed_writes=8,
     killed_clients=4,
     kills=1,
     linked_scopes=4,
     rounds=3,
     asked_again=1,
-    queries=1_000,
+    populations=2,
+    queries=500,
     sentences=100,
     stops=12,
     uses=20,
-    vectors=5_000,
+    vectors=3_000,
 )
 THOROUGH = Effort(
     examples=100,
     server_examples=60,
     graphs=2_000,
-    graphs_in_mixed_sessions=250,
+    graphs_in_other_sessions=250,
     killed_writes=100,
     killed_clients=20,
     kills=3,
     linked_scopes=12,
     rounds=40,
     asked_again=3,
+    populations=3,
     queries=10_000,
     sentences=1_000,
     stops=50,

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from benchmarks.faults.table import Family, Row, Setting
-from benchmarks.faults.world import CALLS, SEEDS, World, settled, world
+from benchmarks.faults.world import CALLS, SEEDS, World, settled, shared_world
 from memoria import GraphRetriever
 from memoria.errors import MemoriaError
 from memoria.store.queries import parse
@@ -33,8 +33,8 @@ SHOW TRANSACTIONS YIELD metaData WHERE metaData.app = 'memoria' RETURN count(*) 
 @asynccontextmanager
 async def opened(setting: Setting) -> AsyncIterator[tuple[World, GraphRetriever]]:
     """Open one retriever for all tries: what one leaves behind, the next one meets."""
-    rng = random.Random(setting.seed)
-    async with world(setting.target, rng, setting.grace_s) as here, here.attacked() as memory:
+    here = await shared_world(setting)
+    async with here.attacked() as memory:
         await here.recalls_again(memory)
         yield here, memory
 
@@ -109,15 +109,15 @@ FAMILY = Family(
         Row(
             key="cancelled",
             fault="a call is cancelled at a random await",
-            expected="CancelledError; after 1 s no session, task or transaction is left",
+            expected="`CancelledError`; after 1 s, no session, task or transaction is left",
             quick=40,
             full=1_000,
             attempt=_cancelled,
         ),
         Row(
             key="stream-left",
-            fault="a stream is left early: by break, by an error, by closing it",
-            expected="after 1 s no session, task or transaction is left",
+            fault="a stream is left early: by `break`, by an error, or by closing it",
+            expected="after 1 s, no session, task or transaction is left",
             quick=10,
             full=300,
             attempt=_left,

@@ -18,7 +18,7 @@ class Entry:
     tests: tuple[str, ...] = ()
 
 
-_ERRORS = "integration/test_errors.py::test_"
+_ERRORS = "integration/store/test_errors.py::test_"
 
 CATALOGUE: tuple[Entry, ...] = (
     Entry(
@@ -28,46 +28,46 @@ CATALOGUE: tuple[Entry, ...] = (
     ),
     Entry(
         "server killed during a query",
-        "paths that came stay valid; a typed error; works again after the restart",
+        "the paths delivered so far stay valid; a typed error; works again after the restart",
         ("server-killed",),
         (
-            "integration/test_restart.py::test_server_killed_during_a_recall_is_a_typed_error_and_"
+            "integration/store/test_restart.py::test_server_killed_during_a_recall_is_a_typed_error_and_"
             "delivered_paths_stay_valid",
         ),
     ),
     Entry(
         "server or client killed during a write",
-        "what was acknowledged is there; nothing is half written",
+        "everything acknowledged is there; nothing is half written",
         ("server-killed", "server-restarted", "client-killed", "client-frozen"),
     ),
     Entry(
         "connection reset or closed at any message",
-        "the answer, or a typed error",
+        "the answer or a typed error",
         ("reset", "half-close", "cut", "lost-request"),
     ),
-    Entry("nothing passes on any more", "a typed error at the limit", ("black-hole",)),
-    Entry("slow wire, small slices", "the same answers", ("slow-wire",)),
-    Entry("server frozen", "every call ends by its own clock", ("server-frozen",)),
+    Entry("connection that delivers nothing more", "a typed error at the limit", ("black-hole",)),
+    Entry("slow network, small packets", "the same answers", ("slow-wire",)),
+    Entry("server frozen", "every call ends at its own limit", ("server-frozen",)),
     Entry(
         "garbage bytes, wrong messages",
         "a typed error; the connection is dropped",
         ("garbage-bytes", "wrong-message"),
     ),
     Entry(
-        "caller cancelled, or gone early",
-        "nothing is left on either side after 1 s",
+        "caller cancels, or leaves early",
+        "after 1 s, nothing is left on either side",
         ("cancelled", "stream-left"),
     ),
     Entry(
         "caller reads slowly",
-        "what waits for the caller is bounded by the settings of an exploration",
+        "the settings of an exploration limit how much is kept for the caller",
         tests=(
-            "integration/test_energy.py::test_three_branches_and_five_levels_give_at_most_243_paths",
+            "integration/recall/test_energy.py::test_three_branches_and_five_levels_give_at_most_243_paths",
         ),
     ),
     Entry(
         "more callers than sessions",
-        "served in the order of asking, or refused",
+        "served in the order of their calls, or refused",
         ("pool-spent",),
         (
             f"{_ERRORS}two_hundred_callers_on_two_sessions_are_all_served",
@@ -75,27 +75,27 @@ CATALOGUE: tuple[Entry, ...] = (
         ),
     ),
     Entry(
-        "1,000 explorations, 300 tenants at once",
-        "right, marked, or refused",
+        "1,000 explorations or 300 tenants at the same time",
+        "correct, marked as incomplete, or refused",
         ("explorations", "tenants-at-once"),
     ),
     Entry(
         "memory limit of a transaction",
-        "`BudgetError`, not tried again",
+        "`BudgetError`, without a retry",
         ("transaction-memory",),
         (f"{_ERRORS}query_over_its_memory_limit_is_a_budget_error_and_not_retried",),
     ),
     Entry(
         "memory limit of all transactions",
-        "`OverloadedError`, not tried again",
+        "`OverloadedError`, without a retry",
         tests=(f"{_ERRORS}spent_memory_pool_is_overload_and_not_retried",),
     ),
     Entry(
-        "hub with very many edges",
-        "is not expanded where it can't pass on enough",
+        "hub with a very large number of edges",
+        "not expanded if the energy of each edge would be below the minimum",
         ("transaction-memory",),
         (
-            "integration/test_relevance.py::test_a_hub_is_not_expanded_and_its_edges_are_read_from_"
+            "integration/recall/test_relevance.py::test_a_hub_is_not_expanded_and_its_edges_are_read_from_"
             "the_other_end",
         ),
     ),
@@ -110,41 +110,47 @@ CATALOGUE: tuple[Entry, ...] = (
         ),
     ),
     Entry(
-        "query over its time",
-        "ends on both sides",
+        "query over its time limit",
+        "ended on both sides",
         tests=(f"{_ERRORS}query_that_takes_too_long_is_ended_on_both_sides",),
     ),
     Entry(
         "malformed inputs, injections",
-        "a result or a typed error; no statement but memoria's own",
+        "a result or a typed error; only memoria's own statements are sent",
         (
             *("inputs-python", "inputs-commands", "inputs-mcp", "inputs-page"),
+            "inputs-http",
             *("transcript-lines", "saved-recalls"),
         ),
     ),
     Entry(
         "a flood of connections, sessions, slow clients or large bodies over HTTP",
-        "the server answers or says that it is busy; nothing is left over",
+        "the server answers or says that it is busy; it recovers completely",
         ("idle-connections", "slow-clients", "sessions", "large-bodies"),
         (
-            "integration/test_floods.py::test_a_request_that_is_never_whole_is_cut_off",
-            "integration/test_floods.py::test_the_oldest_idle_connection_gives_way_and_a_busy_"
+            "integration/agents/test_floods.py::test_a_request_that_is_never_whole_is_cut_off",
+            "integration/agents/test_floods.py::test_the_oldest_idle_connection_gives_way_and_a_busy_"
             "server_says_so",
         ),
     ),
     Entry(
-        "an MCP server killed while it remembers; several servers, a page and an importer at once",
-        "nothing acknowledged is lost, nothing is there twice, nothing grows",
+        "an MCP server killed while it remembers; several servers, a page and an importer together",
+        "nothing acknowledged is lost, nothing is stored twice, no resource use grows",
         ("mcp-killed", "together"),
     ),
     Entry(
-        "folders that can't be written to",
-        "the database is read and written; else one line that says what to do",
+        "a server on an address that other machines may reach",
+        "it requires a token, or does not start",
+        ("other-address",),
+    ),
+    Entry(
+        "folders without write access",
+        "the database is read and written, or one line says what to do",
         ("read-only-folder",),
     ),
     Entry(
-        "a password or a token where it does not belong, or of a wrong form",
-        "a typed error; no message, traceback, repr, log or list of processes shows it",
+        "a password or a token in a wrong place or form",
+        "a typed error; no message, traceback, repr, log or process list shows it",
         ("secrets",),
         (
             "unit/test_secrets.py::test_a_secret_in_a_wrong_form_is_refused_without_showing_it",
@@ -152,103 +158,108 @@ CATALOGUE: tuple[Entry, ...] = (
         ),
     ),
     Entry(
-        "words of another writer in an id, a kind, a tag, a relation, a text, a scope",
-        "they stand behind the fence or quoted as a name; no hidden character gets out",
+        "another writer's words in an id, kind, tag, relation, text or scope",
+        "they appear inside the fence or quoted as a name; no character is hidden",
         ("words-of-others",),
-        ("unit/test_fences.py::test_ten_thousand_hostile_words_never_leave_the_fence",),
+        ("unit/agents/test_fences.py::test_ten_thousand_hostile_words_never_leave_the_fence",),
     ),
     Entry(
-        "files made to take all memory or time",
-        "read, or a typed error, within bounds of memory and time",
+        "files made to exhaust memory or time",
+        "read, or a typed error, within limits of memory and time",
         ("hostile-files",),
-        ("unit/test_hostile_files.py::test_hostile_files_are_read_or_refused_within_bounds",),
+        ("timing/test_hostile_files.py::test_hostile_files_are_read_or_refused_within_bounds",),
     ),
     Entry(
-        "export while others write",
-        "both ends of every edge; reads back whole",
+        "export during writes",
+        "both ends of every edge are exported; the file can be ingested completely",
         ("export-beside-writers",),
-        ("integration/test_export.py::test_an_export_beside_a_writer_has_both_ends_of_every_edge",),
-    ),
-    Entry(
-        "values of other people's embedders and extractors",
-        "all texts are written, those without a vector named; `InvalidInputError` for a mention",
-        tests=(
-            "integration/test_pending.py::test_one_bad_vector_leaves_only_its_own_memory_without_one",
-            "integration/test_ingest.py::test_a_bad_vector_is_asked_for_no_more_while_the_rest_gets_"
-            "its_own",
-            "unit/test_rules.py::test_what_an_extractor_finds_must_be_mentions",
+        (
+            "integration/ingest/test_export.py::test_an_export_beside_a_writer_has_both_ends_of_every_edge",
         ),
     ),
     Entry(
-        "an offline import is killed",
-        "the old database or the complete new one; its texts are named, and the next start removes "
-        "them",
+        "invalid values from a custom embedder or extractor",
+        "all texts are written, and those without a vector named; `InvalidInputError` for a "
+        "mention",
         tests=(
-            "unit/test_local_server.py::test_texts_of_a_killed_import_are_named_and_removed",
-            "unit/test_local_server.py::test_a_killed_import_leaves_the_old_database_or_the_complete_"
+            "integration/test_pending.py::test_one_bad_vector_leaves_only_its_own_memory_without_one",
+            "integration/ingest/test_ingest.py::test_a_bad_vector_is_asked_for_no_more_while_the_rest_gets_"
+            "its_own",
+            "unit/remember/test_rules.py::test_what_an_extractor_finds_must_be_mentions",
+        ),
+    ),
+    Entry(
+        "offline import killed",
+        "the old database or the complete new one; leftover texts are named, and the next start "
+        "removes them",
+        tests=(
+            "unit/local/test_server.py::test_texts_of_a_killed_import_are_named_and_removed",
+            "unit/local/test_server.py::test_a_killed_import_leaves_the_old_database_or_the_complete_"
             "new_one",
         ),
     ),
     Entry(
-        "a write on the path of reads",
+        "a write in a read session",
         "the server refuses it",
         tests=(f"{_ERRORS}write_in_a_read_session_is_refused",),
     ),
-    Entry("access to another tenant", "own data only", ("look-alikes", "tenants-at-once")),
+    Entry("access to another tenant", "only its own data", ("look-alikes", "tenants-at-once")),
     Entry(
         "memories and edges deleted between two levels",
-        "no error; no path with an edge that never was",
+        "no error; no path has an edge that never existed",
         ("changing-graph",),
         (
-            "integration/test_streaming.py::test_a_memory_deleted_before_its_text_is_read_ends_the_"
+            "integration/recall/test_streaming.py::test_a_memory_deleted_before_its_text_is_read_ends_the_"
             "path_before_it",
         ),
     ),
     Entry(
         "weights that are not numbers, infinite, negative",
-        "passed over",
-        tests=("integration/test_energy.py::test_engine_finds_the_paths_worked_out_by_hand",),
+        "ignored",
+        tests=(
+            "integration/recall/test_energy.py::test_engine_finds_the_paths_worked_out_by_hand",
+        ),
     ),
     Entry(
-        "equal scores, answers in any order",
+        "equal scores; records in any order",
         "the same result each time",
         ("asked-again",),
-        ("integration/test_seeds.py::test_ties_are_in_the_order_of_ids",),
+        ("integration/recall/test_seeds.py::test_ties_are_in_the_order_of_ids",),
     ),
     Entry(
-        "vector of another size, or without a direction",
-        "refused when it is written; words go on",
+        "vector of another size, or of length 0",
+        "refused when it is written; the search by words still works",
         ("values",),
         (
-            "integration/test_ingest.py::test_a_vector_of_another_size_is_refused",
-            "integration/test_seeds.py::test_vector_of_another_size_leaves_the_words_and_says_so",
+            "integration/ingest/test_ingest.py::test_a_vector_of_another_size_is_refused",
+            "integration/recall/test_seeds.py::test_vector_of_another_size_leaves_the_words_and_says_so",
             "unit/test_validation.py::test_anything_without_a_usable_direction_is_no_vector",
         ),
     ),
     Entry(
-        "index missing, or still populating",
+        "index missing, or still being built",
         "`IndexNotReadyError`",
         tests=(
             f"{_ERRORS}missing_index_says_what_to_run",
-            "unit/test_store.py::test_errors_inside_index_procedures_are_told_apart_by_their_text",
+            "unit/store/test_store.py::test_errors_inside_index_procedures_are_told_apart_by_their_text",
         ),
     ),
     Entry(
-        "one edge strengthened by many at once",
-        "no use is lost",
+        "one edge strengthened by many calls at the same time",
+        "no call is lost",
         ("one-edge",),
         (
-            "integration/test_learn.py::test_a_hundred_concurrent_writers_give_exactly_the_"
+            "integration/learn/test_learn.py::test_a_hundred_concurrent_writers_give_exactly_the_"
             "sequential_result",
         ),
     ),
     Entry(
         "deadlocks between writers",
-        "none; every write is there",
+        "none; everything is written",
         tests=(
-            "integration/test_ingest.py::test_concurrent_writers_of_the_same_edges_lose_none_and_"
+            "integration/ingest/test_ingest.py::test_concurrent_writers_of_the_same_edges_lose_none_and_"
             "never_deadlock",
-            "integration/test_learn.py::test_learners_and_writers_of_the_same_memories_do_not_"
+            "integration/learn/test_learn.py::test_learners_and_writers_of_the_same_memories_do_not_"
             "deadlock",
         ),
     ),
@@ -259,44 +270,44 @@ CATALOGUE: tuple[Entry, ...] = (
         (f"{_ERRORS}closed_driver_is_a_closed_error",),
     ),
     Entry(
-        "restart of the server, connections that have gone stale",
+        "server restarted; stale connections",
         "the first call works",
-        tests=("integration/test_restart.py::test_recall_after_a_restart_works_by_itself",),
+        tests=("integration/store/test_restart.py::test_recall_after_a_restart_works_by_itself",),
     ),
     Entry(
-        "disk full, clock that jumps",
+        "disk full; clock that jumps",
         "typed errors; nothing acknowledged is lost",
         ("disk-full", "clock"),
     ),
     Entry(
-        "nodes that share a scope and an id; a record of another program, of a newer or an older "
+        "nodes that share a scope and an id; a record of another program, or of a newer or older "
         "memoria",
-        "an error that names them, and what to do",
+        "an error that names them and says what to do",
         tests=(
-            "integration/test_schema.py::test_duplicates_from_before_the_set_up_are_an_error",
-            "integration/test_schema.py::test_a_record_that_this_memoria_can_not_read_is_refused_by_"
+            "integration/graph/test_schema.py::test_duplicates_from_before_the_set_up_are_an_error",
+            "integration/graph/test_schema.py::test_a_record_that_this_memoria_can_not_read_is_refused_by_"
             "every_call",
-            "integration/test_schema.py::test_a_database_of_an_older_memoria_is_refused_until_it_is_"
+            "integration/graph/test_schema.py::test_a_database_of_an_older_memoria_is_refused_until_it_is_"
             "set_up_again",
         ),
     ),
     Entry(
-        "interrupt while the command line is loaded",
+        "interrupt while the command line is loading",
         "one line, exit code 130",
         tests=(
-            "unit/test_interrupted.py::test_an_interrupt_while_the_command_line_is_loaded_is_no_"
+            "unit/cli/test_interrupted.py::test_an_interrupt_while_the_command_line_is_loaded_is_no_"
             "traceback",
         ),
     ),
-    Entry("programs of calls", "the database is as the model says", ("programs",)),
-    Entry("all faults of the wire, for long", "nothing grows", ("soak",)),
-    Entry("20,000 recalls in one process", "nothing grows", ("many-recalls",)),
+    Entry("random programs of calls", "the database is as the model says", ("programs",)),
+    Entry("all faults of the wire, for a long time", "no resource use grows", ("soak",)),
+    Entry("20,000 recalls in one process", "no resource use grows", ("many-recalls",)),
 )
 
 
 def table() -> list[str]:
     """Return the lines of the table."""
-    lines = ["| fault | what must come of it | rows, and files of tests |", "|---|---|---|"]
+    lines = ["| fault | expected result | rows and test files |", "|---|---|---|"]
     for entry in CATALOGUE:
         rows = [f"`{key}`" for key in entry.rows]
         files = dict.fromkeys(f"`{test.partition('::')[0]}`" for test in entry.tests)

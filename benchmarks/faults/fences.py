@@ -163,8 +163,9 @@ FAMILY = Family(
     rows=(
         Row(
             key="words-of-others",
-            fault="hostile ids, kinds, tags, relations, texts, scopes, read by every tool of MCP",
-            expected="they stand behind the fence, or quoted as a name; nothing is hidden",
+            fault="hostile ids, kinds, tags, relations, texts and scopes, read through every MCP "
+            "tool",
+            expected="they appear inside the fence or quoted as a name; no character is hidden",
             quick=3,
             full=500,
             attempt=_attempt,

@@ -21,10 +21,12 @@ import httpx2
 from benchmarks.faults.servers import (
     BUSY,
     DONE,
+    LOADED_S,
     MCP_HEADERS,
     MOST_GROWTH,
     SETTLED_S,
     Served,
+    served_api,
     served_mcp,
     served_page,
 )
@@ -35,27 +37,40 @@ _TOO_LARGE, _NOT_READ = 413, 400
 _IDLE, _SLOW, _SESSIONS = 10_000, 300, 2_000
 _QUICK_IDLE, _QUICK_SESSIONS = 1_500, 100
 _BODY = 200_000_000
+# So many requests one after another must leave a server as it was before it is flooded.
+_ALIKE = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """Both servers, and whether the run is short."""
+    """The servers of MCP, of the HTTP API and of the page, and whether the run is short."""
 
-    servers: tuple[Served, Served]
+    servers: tuple[Served, Served, Served]
     quick: bool
 
 
 @asynccontextmanager
 async def opened(setting: Setting) -> AsyncIterator[Opened]:
-    """Start both servers, and send each a request, so that everything is loaded."""
+    """Start all servers at once, and wait until everything is loaded."""
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        mcp = await stack.enter_async_context(served_mcp(setting.target, folder))
-        page = await stack.enter_async_context(served_page(setting.target, folder))
-        for each in (mcp, page):
-            if wrong := await each.answers():
-                raise RuntimeError(wrong)
-        yield Opened(servers=(mcp, page), quick=setting.quick)
+        starting = (
+            serve(setting.target, folder) for serve in (served_mcp, served_api, served_page)
+        )
+        mcp, api, page = await asyncio.gather(*map(stack.enter_async_context, starting))
+        await asyncio.gather(*(_load(each) for each in (mcp, api, page)))
+        yield Opened(servers=(mcp, api, page), quick=setting.quick)
+
+
+async def _load(served: Served) -> None:
+    """Send requests until the server opens nothing more, such as connections to the database."""
+    alike = 0
+    while alike < _ALIKE:
+        before = served.held()[1]
+        if wrong := await served.answers(LOADED_S):
+            raise RuntimeError(wrong)
+        await asyncio.sleep(0.2)
+        alike = alike + 1 if served.held()[1] <= before else 0
 
 
 @contextmanager
@@ -184,11 +199,11 @@ async def large(served: Served, path: str, size: int, *, with_length: bool) -> s
 
 
 async def _idle(opened: Opened, _: random.Random, number: int) -> str | None:
-    return await idle(opened.servers[number % 2], _QUICK_IDLE if opened.quick else _IDLE)
+    return await idle(opened.servers[number % 3], _QUICK_IDLE if opened.quick else _IDLE)
 
 
 async def _slow(opened: Opened, _: random.Random, number: int) -> str | None:
-    return await slow(opened.servers[number % 2], _SLOW, Bounds().request_s + SETTLED_S)
+    return await slow(opened.servers[number % 3], _SLOW, Bounds().request_s + SETTLED_S)
 
 
 async def _sessions(opened: Opened, _: random.Random, __: int) -> str | None:
@@ -207,25 +222,27 @@ FAMILY = Family(
     rows=(
         Row(
             key="idle-connections",
-            fault=f"{_IDLE:,} connections to the MCP server or the page that send nothing "
-            f"({_QUICK_IDLE:,} in a quick run)",
-            expected="calls are answered meanwhile; then memory and descriptors are as before",
-            quick=2,
+            fault=f"{_IDLE:,} idle connections to the server of MCP, of the HTTP API or of the "
+            f"page ({_QUICK_IDLE:,} in a quick run)",
+            expected="calls are answered during the flood; afterwards memory and descriptors are "
+            "as before",
+            quick=3,
             full=6,
-            least=2,
+            least=3,
             attempt=_idle,
         ),
         Row(
             key="slow-clients",
-            fault=f"{_SLOW} clients send a header or a body byte by byte",
-            expected="calls are answered meanwhile; all are cut off; all is as before",
+            fault=f"{_SLOW} clients send a header or a body byte by byte to one of these servers",
+            expected="calls are answered; all slow clients are cut off; memory and descriptors "
+            "are as before",
             quick=0,
             full=6,
             attempt=_slow,
         ),
         Row(
             key="sessions",
-            fault=f"{_SESSIONS:,} MCP clients greet the server and go ({_QUICK_SESSIONS} in a "
+            fault=f"{_SESSIONS:,} MCP clients open a session and leave ({_QUICK_SESSIONS} in a "
             "quick run)",
             expected="calls are answered; memory and descriptors are as before",
             quick=1,
@@ -234,10 +251,11 @@ FAMILY = Family(
         ),
         Row(
             key="large-bodies",
-            fault=f"a body of {_BODY // 10**6} MB, with its length and without",
+            fault=f"a body of {_BODY // 10**6} MB is sent to each server, with and without its "
+            "length",
             expected="refused; the server keeps none of it",
-            quick=4,
-            full=16,
+            quick=6,
+            full=24,
             attempt=_large,
         ),
     ),

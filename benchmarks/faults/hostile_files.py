@@ -12,9 +12,11 @@ import json
 import os
 import resource
 import signal
+import sqlite3
 import sys
 import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -22,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from memoria.errors import InvalidInputError, MemoriaError
+from memoria.ingest.vault import ABOUT, ABOUT_TEXT, LINKS
 
 #: Limits of a reader: memory in addition to the program itself, and processor time in seconds.
 MEMORY_BYTES, PROCESSOR_S = 1_000_000_000, 60
@@ -31,7 +34,7 @@ WALL_S = 400
 HELD = "held"
 #: Text of a file outside the folder, which must never be read.
 OUTSIDE = "the words of a file outside the folder"
-_DEEP, _WIDE = 1_000_000, 31_000_000
+_DEEP, _WIDE, _MAIL = 1_000_000, 31_000_000, 7_900_000
 _BOMB_PIECE, _BOMB_PIECES = 10_000_000, 400
 
 
@@ -47,19 +50,19 @@ def _read_all(read: Callable[..., Iterable[Any]], path: str) -> None:
 
 
 def _notes(path: str) -> None:
-    from memoria.importers.notes import read_notes
+    from memoria.importers import read_notes
 
     _read_all(read_notes, path)
 
 
 def _chats(name: str, path: str) -> None:
-    from memoria.importers import chats
+    from memoria import importers
 
-    _read_all(getattr(chats, f"read_{name}"), path)
+    _read_all(getattr(importers, f"read_{name}"), path)
 
 
 def _detect(path: str) -> None:
-    from memoria.importers.chats import detect_format
+    from memoria.importers import detect_format
 
     detect_format(path)
 
@@ -89,6 +92,12 @@ def _weights(path: str) -> None:
     RelevanceConfig.load(path)
 
 
+def _mapping(path: str) -> None:
+    from memoria.graph.mapping.model import load_mapping
+
+    load_mapping(path)
+
+
 def _document(path: str) -> None:
     from memoria.cli.pack import read_document
 
@@ -111,6 +120,7 @@ READERS: Mapping[str, Callable[[str], None]] = {
     "vectors": _vectors,
     "weights": _weights,
     "document": _document,
+    "mapping": _mapping,
 }
 
 
@@ -183,6 +193,26 @@ def _sparse(folder: Path) -> Path:
     return path
 
 
+def _device(folder: Path) -> Path:
+    (folder / "zero").symlink_to("/dev/zero")
+    return folder / "zero"
+
+
+def _exported(name: str, content: Callable[[], bytes], folder: Path) -> Path:
+    """Write an export in Markdown with one hostile file; where little is said, 4 GB of zeros."""
+    (folder / ABOUT).write_bytes(ABOUT_TEXT + LINKS)
+    path = folder / "memories" / name if name != ABOUT else folder / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content())
+    if path.stat().st_size <= len(ABOUT_TEXT):
+        os.truncate(path, 4_000_000_000)
+    return folder
+
+
+def _note_of(id_: bytes) -> bytes:
+    return b"---\nid: " + id_ + b"\n---\nText." + LINKS
+
+
 def _link_out(name: str, folder: Path) -> Path:
     outside, inside = folder / "outside", folder / "inside"
     outside.mkdir()
@@ -203,6 +233,35 @@ def _citations() -> bytes:
     }
     node = {"id": "m", "parent": None, "message": message}
     return json.dumps([{"id": "c", "mapping": {"m": node}, "current_node": "m"}]).encode()
+
+
+def _mails(head: bytes, body: bytes = b"Text.") -> bytes:
+    """Return a mailbox of two mails, of which the first has this head and body."""
+    begin = b"From a Thu Jan  1 00:00:00 2026\n"
+    return begin + head + b"\n\n" + body + b"\n\n" + begin + b"From: Ida\n\nText.\n"
+
+
+def _parts_within(depth: int) -> bytes:
+    kinds = (
+        b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (at, at) for at in range(depth)
+    )
+    return b"".join(kinds) + b"\n" * _MAIL
+
+
+def _database(statement: str, folder: Path) -> Path:
+    path = folder / "history.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.executescript(statement)
+        database.commit()
+    return path
+
+
+_ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n{limit})"
+_LONG = "printf('%.*c', 900000000, 'x')"
+_HISTORY = (
+    "SELECT {id} memory_id, {text} new_memory, 'ADD' event, 0 created_at, 0 updated_at, "
+    "0 is_deleted"
+)
 
 
 def _array(header: bytes) -> bytes:
@@ -255,7 +314,60 @@ FILES: tuple[Hostile, ...] = (
         _CHATS,
         partial(_file, "a.zip", partial(_zip, 5, 40_000_000)),
     ),
-    Hostile("a pipe as the export", (*_CHAT_READERS[:5], *_CHAT_READERS[7:], "detect"), _pipe),
+    Hostile(
+        "a pipe as the export", (*_CHAT_READERS[:5], *_CHAT_READERS[7:], "detect", "mapping"), _pipe
+    ),
+    Hostile("a device that never ends", (*_DOCUMENTS, "vectors", "mapping"), _device),
+    *(
+        Hostile(f"an export in Markdown: {fault}", ("lines",), partial(_exported, name, content))
+        for fault, name, content in (
+            ("a note of 4 GB", "a.md", bytes),
+            ("its first note is 4 GB", ABOUT, lambda: ABOUT_TEXT),
+            ("lists in a note", "a.md", lambda: _note_of(b"[" + b"[]," * (_WIDE // 8) + b"[]]")),
+            ("depth in a note", "a.md", lambda: _note_of(b"[" * _DEEP)),
+            ("digits in a note", "a.md", lambda: _note_of(b"7" * _DEEP)),
+            ("fields in a note", "a.md", lambda: _note_of(b"1" + b"\na:1" * (_WIDE // 9))),
+            ("links of a note", "a.md", lambda: LINKS + b"- [[a]] %%{}%%\n" * (_WIDE // 99)),
+        )
+    ),
+    *(
+        Hostile(f"TOML: {fault}", ("mapping",), partial(_file, "a.toml", partial(bytes, content)))
+        for fault, content in {
+            "nested thousands deep": b"a = " + b"[" * 9_000,
+            "names of thousands of parts": (b"a" + b".a" * 4_900 + b".b = 1\n") * 20,
+            "a number of thousands of digits": b"a = " + b"7" * 9_000,
+            "thousands of tables": b"[[nodes]]\n" * 19_000,
+        }.items()
+    ),
+    Hostile("TOML: 4 GB", ("mapping",), _sparse),
+    *(
+        Hostile(f"a mail: {fault}", ("mbox",), partial(_file, "a.mbox", content))
+        for fault, content in {
+            "a subject of megabytes": lambda: _mails(b"Subject: " + b"=?utf-8?q?a?= " * 560_000),
+            "a type of megabytes": lambda: _mails(b"Content-Type: text/plain" + b";a" * 3_900_000),
+            "a sender in many parentheses": lambda: _mails(b"From: " + b"(" * 5_000),
+            "parts within parts": lambda: _mails(_parts_within(400)),
+            "a million parts": lambda: _mails(
+                b"Content-Type: multipart/mixed; boundary=b", b"--b\n\nx\n" * 1_000_000
+            ),
+            "tags without an end": lambda: _mails(b"Content-Type: text/html", b"<a " * 600_000),
+        }.items()
+    ),
+    *(
+        Hostile(f"SQLite: {fault}", ("mem0",), partial(_database, statement))
+        for fault, statement in {
+            "a view without an end": f"CREATE VIEW history AS {_ENDLESS.format(limit='')} "
+            f"{_HISTORY.format(id='x', text='x')} FROM n",
+            "a view of 900 MB": "CREATE VIEW history AS " + _HISTORY.format(id="'a'", text=_LONG),
+            "a column that is computed": "CREATE TABLE history(memory_id, new_memory GENERATED "  # noqa: S608
+            f"ALWAYS AS ({_LONG}), event, created_at, updated_at, is_deleted); "
+            "INSERT INTO history(memory_id) VALUES ('a')",
+            "two million texts of one memory": "CREATE TABLE history AS "
+            + _ENDLESS.format(limit=" WHERE x < 2000000")
+            + _HISTORY.format(id="'a'", text="'text ' || x")
+            + " FROM n",
+        }.items()
+    ),
     Hostile("notes that are links", ("notes",), partial(_link_out, "a.md")),
     Hostile("chats that are links", ("openai", "detect"), partial(_link_out, "a.json")),
     Hostile(

@@ -19,12 +19,13 @@ import httpx2
 from mcp import Client
 from starlette.applications import Starlette
 
-from benchmarks.faults.served import COMMANDS, PAGE, TOOLS
+from benchmarks.faults.served import API, COMMANDS, PAGE, TOOLS
 from benchmarks.faults.strings import CANARY_LABEL, OTHER_KINDS, hostile
 from benchmarks.faults.surfaces import PYTHON, Slot, Surfaces
 from benchmarks.faults.table import Family, Row, Setting
 from benchmarks.faults.world import QUESTION, embedder, web
 from memoria import GraphRetriever
+from memoria.agents.http.app import api_route
 from memoria.agents.mcp.by_scope import Memories
 from memoria.agents.mcp.grants import Grant
 from memoria.agents.mcp.mcp_server import build_server
@@ -39,7 +40,7 @@ from memoria.view.app import build_app
 from memoria.view.guard import TOKEN_HEADER
 from memoria.view.source import Source, saved
 
-_SLOTS: Mapping[str, Slot] = {**PYTHON, **COMMANDS, **TOOLS, **PAGE}
+_SLOTS: Mapping[str, Slot] = {**PYTHON, **COMMANDS, **TOOLS, **PAGE, **API}
 _SCOPE = "faults-inputs"
 _TOKEN, _HOST = "a token", "127.0.0.1:1"
 _OTHER_KINDS_SHARE = 0.15
@@ -110,6 +111,7 @@ async def opened(setting: Setting) -> AsyncIterator[Opened]:
             learned=learned,
             mcp=await stack.enter_async_context(_mcp(memory)),
             page=await stack.enter_async_context(_page(memory)),
+            api=await stack.enter_async_context(_api(memory)),
             options=_options(setting, folder),
             folder=folder,
         )
@@ -154,6 +156,18 @@ async def _page(memory: GraphRetriever) -> AsyncIterator[httpx2.AsyncClient]:
     app = build_app(Source(opening), scope=memory.scope, token=_TOKEN, hosts=[_HOST])
     async with _asking(app) as client:
         yield client
+
+
+@asynccontextmanager
+async def _api(memory: GraphRetriever) -> AsyncIterator[httpx2.AsyncClient]:
+    async def opening() -> GraphRetriever:
+        return memory
+
+    rights = Rights(grant=Grant(scope=memory.scope, read_only=False), allow_forget=True)
+    async with Memories(opening, deadline_s=20) as memories:
+        route = api_route(memories, rights, is_guarded=False)
+        async with _asking(Starlette(routes=[route])) as client:
+            yield client
 
 
 @asynccontextmanager
@@ -246,8 +260,9 @@ async def _never() -> GraphRetriever:
 def _row(key: str, surface: str, names: tuple[str, ...], quick: int, full: int) -> Row:
     return Row(
         key=f"inputs-{key}",
-        fault=f"malformed values in {len(names)} slots of {surface}",
-        expected="a result or a typed error; no statement but memoria's own; the canary lives",
+        fault=f"malformed values in {len(names)} places of {surface}",
+        expected="a result or a typed error; only memoria's own statements are sent; data of "
+        "another scope and of another program are unchanged",
         quick=quick,
         full=full,
         attempt=partial(_malformed, names),
@@ -258,22 +273,23 @@ FAMILY = Family(
     name="inputs",
     opened=opened,
     rows=(
-        _row("python", "the Python calls", tuple(PYTHON), 120, 5_000),
+        _row("python", "the Python API", tuple(PYTHON), 120, 5_000),
         _row("commands", "the command line", tuple(COMMANDS), 13, 1_500),
         _row("mcp", "the MCP server", tuple(TOOLS), 40, 3_000),
-        _row("page", "the page of memoria view", tuple(PAGE), 40, 2_500),
+        _row("page", "the page of `memoria view`", tuple(PAGE), 40, 2_500),
+        _row("http", "the HTTP API", tuple(API), 40, 2_500),
         Row(
             key="transcript-lines",
-            fault="lines between the messages of a transcript that nobody can read",
-            expected="each message is read",
+            fault="unreadable lines between the messages of a transcript",
+            expected="every message is read",
             quick=20,
             full=2_000,
             attempt=_transcript,
         ),
         Row(
             key="saved-recalls",
-            fault="numbers, texts and depths that no answer can hold, anywhere in a saved recall",
-            expected="the file is refused, or the page gets it",
+            fault="a saved recall with numbers, texts or nesting that no JSON answer can contain",
+            expected="the file is refused, or the page can load it",
             quick=20,
             full=2_000,
             attempt=_saved,

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from benchmarks.environment import ROOT
 from benchmarks.faults.table import Family, Row, Setting
-from benchmarks.faults.world import QUESTION, SEEDS, World, embedder, world
+from benchmarks.faults.world import QUESTION, SEEDS, World, embedder, shared_world
 from memoria import GraphRetriever, Memory, Relation
 from memoria.errors import BudgetError, MemoriaError
 from memoria.local import LocalNeo4j
@@ -50,9 +50,9 @@ class Narrow:
 @asynccontextmanager
 async def opened(setting: Setting) -> AsyncIterator[Narrow]:
     """Start a server with little memory for a transaction, and write a hub."""
-    rng = random.Random(setting.seed)
+    here = await shared_world(setting)
     narrow = LocalNeo4j.ephemeral(extra_settings={"db.memory.transaction.max": "12m"})
-    async with world(setting.target, rng, setting.grace_s) as here, narrow as server:
+    async with narrow as server:
         target = Target(uri=server.uri, auth=server.auth)
         config = StoreConfig(query_timeout_s=60)
         async with open_driver(target, config) as driver:
@@ -155,7 +155,7 @@ FAMILY = Family(
         Row(
             key="transaction-memory",
             fault="a query or a write needs more memory than a transaction may use",
-            expected="the answer, or BudgetError; the next recall works",
+            expected="the answer or `BudgetError`; the next recall works",
             quick=0,
             full=10,
             attempt=_memory,
@@ -163,14 +163,14 @@ FAMILY = Family(
         Row(
             key="clock",
             fault="the clock jumps by an hour, forward or back, during a recall and a stream",
-            expected="the answer, or a typed error; the next recall works",
+            expected="the answer or a typed error; the next recall works",
             quick=0,
             full=40,
             attempt=_clock,
         ),
         Row(
             key="disk-full",
-            fault="the disk of the server is full (320 MB)",
+            fault="the server's disk is full (320 MB)",
             expected="typed errors; nothing acknowledged is lost; reads work again after a restart",
             quick=0,
             full=2,

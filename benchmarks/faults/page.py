@@ -15,55 +15,61 @@ from benchmarks.faults.catalogue import table
 _HEAD = """\
 # Reliability
 
-What happens to memoria when the server, the wire, the caller or the input is broken.
-`scripts/faults` breaks each of them on purpose, many times and at random places, and checks
-after every try that what its row promises did hold. This page is made from a run; its figures are
-counts.
+This page shows what memoria does when the server, the network, the caller or the input fails.
+`scripts/faults` injects each fault many times, at random points, and checks the expected result
+after every try. The page is generated from these runs, and its figures are numbers of tries.
 
 ```sh
-scripts/faults --quick                          # few tries of each fault
-scripts/faults                                  # all of them
-scripts/faults --only reset --seed 7 --try 12   # one try once more
-scripts/faults --only reset --write-page        # one row again, in its place on this page
-scripts/faults --only reset --write-page --more # ... and only the tries that it has not had yet
+scripts/faults --quick                          # a few tries of each fault
+scripts/faults                                  # all tries
+scripts/faults --only reset --seed 7 --try 12   # one try again
+scripts/faults --only reset --write-page        # one row again, and its figures on this page
+scripts/faults --only reset --write-page --more # only the tries that this page does not count yet
 ```
 
-It starts servers of its own on this machine, and reaches nothing else. Each try depends only on the
-seed, its row and its number, so a failure can be repeated by the command that the run prints.
+The command starts its own servers on this machine and connects to nothing else. A try depends only
+on the seed, its row and its number, so each failure can be repeated with the command that the run
+prints for it.
 """
-_LEFT_OUT = "Not tried yet, and so without figures: "
+_COMMITS = (
+    "The last column of each table names the commit that the row was run on; there are several if "
+    "its\ntries were made in several runs.\n"
+)
+_LEFT_OUT = "These rows have not been run yet: "
 _LAST = """\
 
-## What it has found
+## Faults found and fixed
 
-Mended since, each with a test:
+Each of these has a test:
 
-- An undo gave a memory that was forgotten and written anew the counts of the forgotten one.
-- A connection that was dropped because the driver stood still counted as in use for good, until the
-  pool had none left.
-- A bookmark that is not a string, from a wrong message, went along with every later query, and the
+- An undo gave a memory that had been forgotten and written again the counts of the forgotten one.
+- A connection that was dropped while the driver was suspended was counted as in use forever, until
+  the pool had none left.
+- A bookmark that was not a string, from a wrong message, was sent with every later query, and the
   server refused each of them.
-- After a wrong message, the next query on the same connection could get the rest of the earlier
-  answer.
-- A record with a number where a list is expected ended in a `TypeError`. Each query names the types
-  of its columns now, and an answer with others is refused.
-- After a wrong message that promised more records, a query could get the answer to another request
-  (`Request.Invalid`), and failed; it is asked again on another connection now.
-- An exploration that was still at work shortly after its deadline lost what it had found.
+- After a wrong message, the next query on the same connection could receive the rest of the
+  previous answer.
+- A record with a number instead of a list ended in a `TypeError`. Each query now names the types of
+  its columns, and an answer with other types is refused.
+- After a wrong message that promised more records, a query could receive the answer to another
+  request (`Request.Invalid`) and fail. It is now repeated on another connection.
+- An exploration that was still running shortly after its deadline lost its paths.
+- A number of thousands of digits in a mapping ended in a `ValueError`, a key of thousands of parts
+  took minutes, and a note of several gigabytes in a Markdown export ended in a `MemoryError`.
 
-## What is not tried
+## Not tested
 
-- A real cluster: none runs on the machine where this is measured. The tests play three members in
-  front of a real server ([at scale](scale.md#tests-of-a-cluster)).
-- The query log of the server: the Community edition writes none. In its place the inputs are
-  checked by the statements that the driver sends: each must be the text of one of memoria's files.
-- A caller that reads slowly: what waits for it is bounded by the settings of an exploration, and
-  a test counts that.
-- The handshake of Bolt, before the first message: the driver reads it in one piece, and takes less
-  for another protocol.
+- A real cluster: none runs on the machine where this is measured. The tests put three simulated
+  members in front of a real server ([at scale](scale.md#tests-of-a-cluster)).
+- The server's query log: the Community edition does not write one. Instead, the inputs are checked
+  by the statements that the driver sends: each must be the text of one of memoria's query files.
+- A caller that reads slowly: the settings of an exploration limit how much is kept for the caller,
+  and a test counts it.
+- The Bolt handshake, before the first message: the driver reads it in one piece, and takes a
+  shorter one for another protocol.
 
-[What the driver does with wrong messages](project/driver-faults.md) has two faults of the driver
-that memoria works around.
+[How the driver handles wrong messages](project/driver-faults.md) describes two faults of the
+driver that memoria works around.
 """
 
 
@@ -74,18 +80,20 @@ def markdown(record: Mapping[str, Any]) -> str:
     tries, held = (sum(row[key] for row in rows) for key in ("tries", "held"))
     lines = [_HEAD]
     lines.append(
-        f"{_commits(rows)}, Neo4j {where['neo4j']}, driver {where['driver']}, Python "
-        f"{where['python']}, {where['cores']} cores, seed {record['seed']}"
+        f"Neo4j {where['neo4j']}, driver {where['driver']}, Python {where['python']}, "
+        f"{where['cores']} cores, seed {record['seed']}"
         f"{', a quick run' if record['quick'] else ''}: {tries:,} tries, {held:,} held, "
         f"{tries - held:,} failed.\n"
     )
+    lines.append(_COMMITS)
     for family, members in groupby(rows, key=lambda row: row["family"]):
         lines.append(f"\n## {family.capitalize()}\n")
-        lines.append("| row | what is done | what must hold | tries | held | failed |")
-        lines.append("|---|---|---|---|---|---|")
+        lines.append("| row | fault | expected result | tries | held | failed | commit |")
+        lines.append("|---|---|---|---|---|---|---|")
         lines += [
             f"| `{row['key']}` | {row['fault']} | {row['expected']} | {row['tries']:,} | "
-            f"{row['held']:,} | {row['tries'] - row['held']:,} |"
+            f"{row['held']:,} | {row['tries'] - row['held']:,} | "
+            f"{row['commit'].replace('+', ', ')} |"
             for row in members
         ]
     if left_out := record["left_out"]:
@@ -96,22 +104,16 @@ def markdown(record: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n" + _LAST
 
 
-def _commits(rows: list[Mapping[str, Any]]) -> str:
-    """Say on which commit each row was tried, or on which ones, joined by ``+``."""
-    by_commit: dict[str, list[str]] = {}
-    for row in rows:
-        by_commit.setdefault(row["commit"], []).append(f"`{row['key']}`")
-    first, *others = sorted(by_commit, key=lambda commit: -len(by_commit[commit]))
-    again = [f", and {commit} for {', '.join(by_commit[commit])}" for commit in others]
-    return f"Commit {first}{''.join(again)}"
-
-
 def _failures(rows: list[Mapping[str, Any]], seed: int, *, is_quick: bool) -> list[str]:
     """Say what failed, and how to repeat it."""
     failed = [row for row in rows if row["failures"]]
     if not failed:
         return []
-    lines = ["\n## What failed\n", "| row | the first failures | again |", "|---|---|---|"]
+    lines = [
+        "\n## Failures\n",
+        "| row | first failures | command that repeats it |",
+        "|---|---|---|",
+    ]
     for row in failed:
         for number, wrong in row["failures"]:
             said = " ".join(wrong.split()).replace("|", "\\|")[:200]
@@ -126,13 +128,14 @@ def again(key: str, seed: int, number: int, *, is_quick: bool) -> str:
     return f"scripts/faults{quick} --only {key} --seed {seed} --try {number}"
 
 
-# What `markdown` writes: the line of the commits, the heading of a family, a row, and a failure.
+# Lines that `markdown` writes: the line of the versions, a row, and a failure.
 _FACTS = re.compile(
-    r"^Commit (?P<commits>.+), Neo4j (?P<neo4j>\S+), driver (?P<driver>\S+), "
+    r"^Neo4j (?P<neo4j>\S+), driver (?P<driver>\S+), "
     r"Python (?P<python>\S+), (?P<cores>\d+) cores, seed (?P<seed>\d+)(?P<quick>, a quick run)?: "
 )
-_COMMIT = re.compile(r"(?:and )?(\S+?)(?: for ((?:`[a-z-]+`(?:, )?)+))?(?:, |$)")
-_ROW = re.compile(r"^\| `([a-z-]+)` \| (.+) \| (.+) \| ([\d,]+) \| ([\d,]+) \| [\d,]+ \|$")
+_ROW = re.compile(
+    r"^\| `([a-z-]+)` \| (.+) \| (.+) \| ([\d,]+) \| ([\d,]+) \| [\d,]+ \| (\S.*) \|$"
+)
 _FAILED = re.compile(r"^\| `([a-z-]+)` \| (.+) \| `scripts/faults .* --try (\d+)` \|$")
 
 
@@ -140,22 +143,21 @@ def read(page: str) -> dict[str, Any]:
     """Return the record of a page, so that single rows may be tried again; without times."""
     rows: list[dict[str, Any]] = []
     record: dict[str, Any] = {}
-    family, commits, left_out = "", {}, list[str]()
+    family, left_out = "", list[str]()
     for line in page.splitlines():
         if facts := _FACTS.match(line):
             found = facts.groupdict()
-            commits = _commit_of(found.pop("commits"))
             seed, quick = int(found.pop("seed")), bool(found.pop("quick"))
             environment = {**found, "cores": int(found["cores"])}
             record = {"environment": environment, "seed": seed, "quick": quick}
         elif line.startswith("## "):
             family = line.removeprefix("## ").lower()
         elif row := _ROW.match(line):
-            key, fault, expected, tries, held = row.groups()
+            key, fault, expected, tries, held, commits = row.groups()
             rows.append(
                 {"family": family, "key": key, "fault": fault, "expected": expected}
                 | {"tries": _number(tries), "held": _number(held), "took_s": None, "failures": []}
-                | {"commit": commits.get(key, commits[""])}
+                | {"commit": commits.replace(", ", "+")}
             )
         elif line.startswith(_LEFT_OUT):
             left_out = re.findall(r"`([a-z-]+)`", line)
@@ -164,15 +166,6 @@ def read(page: str) -> dict[str, Any]:
             (of,) = (row for row in rows if row["key"] == key)
             of["failures"].append([int(number), wrong.replace("\\|", "|")])
     return {**record, "rows": rows, "left_out": left_out}
-
-
-def _commit_of(text: str) -> dict[str, str]:
-    """Return the commit of each row that has one of its own, and under "" that of all others."""
-    found = {}
-    for commit, keys in _COMMIT.findall(text):
-        for key in re.findall(r"[a-z-]+", keys) or [""]:
-            found[key] = commit
-    return found
 
 
 def _number(text: str) -> int:

@@ -273,7 +273,7 @@ FAMILY = Family(
             key="programs",
             fault=f"{PROGRAMS} random programs of up to {STEPS} calls: write, relate, remember, "
             "strengthen, feedback, link, forget, delete, undo, recall",
-            expected="after every call the database holds what the model in plain Python holds",
+            expected="after every call, the database contains the same as a model in plain Python",
             quick=1,
             full=500,
             attempt=_programs,

@@ -144,6 +144,7 @@ class FaultProxy:
             for task in (tasks := asyncio.all_tasks(self._loop)):
                 task.cancel()
             self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+            self._loop.run_until_complete(asyncio.sleep(self.delay_s))  # until writers are closed
             self._loop.close()
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -155,8 +155,8 @@ FAMILY = Family(
     rows=(
         Row(
             key="secrets",
-            fault=f"a password or a token in {len(SLOTS)} places and wrong forms",
-            expected="a typed error; no message, traceback, repr or log holds it",
+            fault=f"a password or a token in {len(SLOTS)} wrong places or forms",
+            expected="a typed error; no message, traceback, repr or log contains it",
             quick=len(SLOTS),
             full=50 * len(SLOTS),
             attempt=_attempt,

@@ -1,4 +1,4 @@
-"""Every place where a server or a command of memoria takes a string: command line, MCP, the page.
+"""Every place where a server or a command takes a string: command line, MCP, the page, HTTP.
 
 In: what is opened for the tries. Out: a call for each slot. Writes to the scope of the tries.
 """
@@ -6,6 +6,7 @@ In: what is opened for the tries. Out: a call for each slot. Writes to the scope
 from __future__ import annotations
 
 import io
+import json
 import sys
 import threading
 from collections.abc import Mapping
@@ -28,7 +29,7 @@ _GOOD_CODES = (0, 1, 2, 4, 5)
 
 
 def _command(*words: str, last: str = "", stdin: bool = False) -> Slot:
-    """Run a command in this process with the value in place of ``?``, or on its standard input.
+    """Run a command in this process with the value instead of ``?``, or on its standard input.
 
     With ``last`` the value is that of an option that follows all others, and takes their place.
     """
@@ -117,7 +118,7 @@ COMMANDS: Mapping[str, Slot] = {
 
 
 def _tool(name: str, **arguments: Any) -> Slot:
-    """Call a tool with the value in place of ``...``, alone or in a list."""
+    """Call a tool with the value instead of ``...``, alone or in a list."""
 
     async def slot(surfaces: Surfaces, value: Any) -> None:
         places: dict[Any, Any] = {...: value, (...,): [value]}
@@ -220,4 +221,78 @@ PAGE: Mapping[str, Slot] = {
     "page, replay": _replayed("recall"),
     "page, replay changes": _replayed("changes"),
     "page, replay body": _replayed("body"),
+}
+
+
+def _requested(operation: str, **arguments: Any) -> Slot:
+    """Send a request to the HTTP API with the value instead of ``...``, alone or within."""
+
+    def filled(part: Any, value: Any) -> Any:
+        if isinstance(part, dict):
+            return {key: filled(each, value) for key, each in part.items()}
+        if isinstance(part, list):
+            return [filled(each, value) for each in part]
+        return value if part is ... else part
+
+    async def slot(surfaces: Surfaces, value: Any) -> str | None:
+        try:
+            content = json.dumps(filled(arguments, value))
+        except (TypeError, ValueError, RecursionError):
+            return None  # JSON has no such value
+        return await _of_api(surfaces, "POST", operation, content=content)
+
+    return slot
+
+
+def _asked_for(operation: str, name: str) -> Slot:
+    async def slot(surfaces: Surfaces, value: Any) -> str | None:
+        return await _of_api(surfaces, "GET", operation, params={name: str(value)})
+
+    return slot
+
+
+async def _raw(surfaces: Surfaces, value: Any) -> str | None:
+    content = value if isinstance(value, bytes) else str(value).encode(errors="surrogatepass")
+    return await _of_api(surfaces, "POST", "append", content=content)
+
+
+async def _keyed(surfaces: Surfaces, value: Any) -> str | None:
+    key = {"idempotency-key": str(value)}
+    return await _of_api(surfaces, "POST", "remember", content='{"text": "a"}', headers=key)
+
+
+async def _of_api(surfaces: Surfaces, method: str, operation: str, **given: Any) -> str | None:
+    headers = {"content-type": "application/json", **given.pop("headers", {})}
+    try:
+        request = surfaces.api.build_request(method, f"/v1/{operation}", headers=headers, **given)
+    except (ValueError, httpx2.InvalidURL):
+        return None  # no header or address can hold it
+    return _status(await surfaces.api.send(request))
+
+
+API: Mapping[str, Slot] = {
+    "HTTP, recall": _requested("recall", query=...),
+    "HTTP, recall tags": _requested("recall", query="oven", tags=[...]),
+    "HTTP, recall deadline": _requested("recall", query="oven", deadline_ms=...),
+    "HTTP, explain": _requested("explain", recall_id=..., memory_id=...),
+    "HTTP, open": _requested("open", ids=[...]),
+    "HTTP, remember": _requested("remember", text=...),
+    "HTTP, remember tags": _requested("remember", text="a", tags=[...], about=[...]),
+    "HTTP, append": _requested("append", conversation_id=..., messages=[{"text": "a"}]),
+    "HTTP, append text": _requested("append", conversation_id="a", messages=[{"text": ...}]),
+    "HTTP, append role": _requested(
+        "append", conversation_id="a", messages=[{"text": "a", "role": ...}]
+    ),
+    "HTTP, append id": _requested(
+        "append", conversation_id="a", messages=[{"text": "a", "id": ...}]
+    ),
+    "HTTP, append message": _requested("append", conversation_id="a", messages=[...]),
+    "HTTP, feedback": _requested("feedback", recall_id=..., used=[...]),
+    "HTTP, forget": _requested("forget", ids=[...]),
+    "HTTP, memories cursor": _asked_for("memories", "cursor"),
+    "HTTP, memories limit": _asked_for("memories", "limit"),
+    "HTTP, scopes cursor": _asked_for("scopes", "cursor"),
+    "HTTP, unknown": _asked_for("status", "?"),
+    "HTTP, body": _raw,
+    "HTTP, idempotency key": _keyed,
 }

@@ -29,6 +29,8 @@ from memoria.view.guard import TOKEN_HEADER
 BUSY, DONE = 503, 200
 # Time for the server to recover, longer than a slow request may take; seconds.
 SETTLED_S = 15.0
+# Time for a server that has just started to answer, on a busy machine too; seconds.
+LOADED_S = 120.0
 # Allowed growth of a server's memory after a flood, because Python keeps some; bytes.
 MOST_GROWTH = 24_000_000
 MCP_HEADERS = {"accept": "application/json, text/event-stream"}
@@ -65,13 +67,14 @@ class Served:
 
     def url(self, path: str) -> str:
         """Return the address of a path."""
-        return "http://{}:{}".format(*self.address) + path
+        host, port = self.address
+        return f"http://[{host}]:{port}{path}" if ":" in host else f"http://{host}:{port}{path}"
 
-    async def answers(self) -> str | None:
+    async def answers(self, within_s: float = SETTLED_S) -> str | None:
         """Send a request, retrying while the server is busy; return an error in words, or None."""
         method, path, headers, body = self.asked
-        until = time.monotonic() + SETTLED_S
-        async with httpx2.AsyncClient(headers=dict(headers), timeout=SETTLED_S) as http:
+        until = time.monotonic() + within_s
+        async with httpx2.AsyncClient(headers=dict(headers), timeout=within_s) as http:
             while True:
                 try:
                     answer = await http.request(method, self.url(path), json=body)
@@ -171,7 +174,7 @@ def _address(url: str) -> tuple[str, int]:
 async def _started(
     target: Target, folder: Path, *words: str, home: Path | None
 ) -> AsyncIterator[tuple[Process, str]]:
-    """Start a command with few descriptors; yield its process and first line of output."""
+    """Start a command with few descriptors; yield its process and the line with its address."""
     assert isinstance(target.auth, tuple)
     user, password = target.auth
     environment = {
@@ -191,7 +194,7 @@ async def _started(
             stderr=log,
         )
         try:
-            while not (line := _first_line(Path(log.name))):
+            while not (line := _line_with_address(Path(log.name))):
                 if process.returncode is not None:
                     raise RuntimeError(f"memoria {words[0]} ended with {process.returncode}")
                 await asyncio.sleep(0.05)
@@ -207,6 +210,7 @@ def as_ordinary_user() -> tuple[str, ...]:
     return () if os.geteuid() else ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
 
 
-def _first_line(file: Path) -> str:
-    first, end, _ = file.read_text("utf-8").partition("\n")
-    return first if end else ""
+def _line_with_address(file: Path) -> str:
+    """Return the first whole line that names an address; an error does not."""
+    lines = file.read_text("utf-8").splitlines(keepends=True)
+    return next((each for each in lines if "http://" in each and each.endswith("\n")), "")

@@ -36,8 +36,8 @@ class Surfaces:
         A retriever on the scope of the tries.
     learned
         A recall of that scope.
-    mcp, page
-        Clients of the two servers.
+    mcp, page, api
+        Clients of the servers of MCP, of the page, and of the HTTP API.
     options
         Options of a command that name the database and the scope.
     folder
@@ -48,6 +48,7 @@ class Surfaces:
     learned: Any
     mcp: Client
     page: httpx2.AsyncClient
+    api: httpx2.AsyncClient
     options: tuple[str, ...]
     folder: Path
 

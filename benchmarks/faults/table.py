@@ -9,10 +9,11 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable, Iterable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
+from memoria.local import EphemeralNeo4j
 from memoria.store import Target
 
 # The time of a try, where its row does not say another; seconds.
@@ -68,17 +69,26 @@ class Setting:
 
     Attributes
     ----------
-    target
+    server
         A server that the families without one of their own share.
     seed
         What all random numbers of the run depend on.
     quick
         Whether the run is short.
+    stack, shared
+        Families share what it holds: opened once, and closed at the end of the run.
     """
 
-    target: Target
+    server: EphemeralNeo4j
     seed: int
     quick: bool
+    stack: AsyncExitStack
+    shared: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def target(self) -> Target:
+        """The address of the server."""
+        return Target(uri=self.server.uri, auth=self.server.auth)
 
     @property
     def grace_s(self) -> float:

@@ -130,9 +130,9 @@ FAMILY = Family(
     rows=(
         Row(
             key="look-alikes",
-            fault=f"{len(NAMES)} tenants of {_MANY:,} memories, with names that look alike, "
-            "through every call",
-            expected="each reads and changes its own memories only",
+            fault=f"{len(NAMES)} tenants with similar names and {_MANY:,} memories each use every "
+            "call",
+            expected="each reads and changes only its own memories",
             quick=8,
             full=1_000,
             attempt=_through_every_call,

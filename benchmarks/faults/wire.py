@@ -15,7 +15,7 @@ from functools import partial
 from benchmarks.faults.messages import WRONG_MESSAGES, frame, garbage
 from benchmarks.faults.proxy import Fault, FaultProxy, Kind
 from benchmarks.faults.table import Family, Row, Setting
-from benchmarks.faults.world import CALLS, World, settled, world
+from benchmarks.faults.world import CALLS, World, settled, shared_world
 from memoria import Recall
 from memoria.errors import MemoriaError
 from memoria.store.config import StoreConfig
@@ -24,7 +24,7 @@ _SLOW_S = 0.01
 # For what is not attacked: a busy machine may take long.
 PATIENT = StoreConfig(query_timeout_s=60, connect_timeout_s=60)
 _SLICE_BYTES = 7
-TYPED = "the answer, or a typed error, within the limit + 0.5 s; the next recall is right"
+TYPED = "the answer or a typed error, at most 0.5 s after the limit; the next recall is correct"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,19 +47,19 @@ class Wire:
 async def opened(setting: Setting) -> AsyncIterator[Wire]:
     """Count the messages of every call once, with nothing broken."""
     rng = random.Random(setting.seed)
-    async with world(setting.target, rng, setting.grace_s) as here:
-        with FaultProxy(setting.target) as proxy:
-            answers: list[tuple[str, int]] = []
-            requests: list[tuple[str, int]] = []
-            for name, call in CALLS.items():
-                async with here.attacked(proxy.target, PATIENT, 60.0) as memory:
-                    proxy.arm(None)
-                    await call(memory, here)
-                    answers += [(name, number) for number in range(proxy.answers)]
-                    requests += [(name, number) for number in range(proxy.requests)]
-            rng.shuffle(answers)
-            rng.shuffle(requests)
-            yield Wire(world=here, proxy=proxy, answers=answers, requests=requests)
+    here = await shared_world(setting)
+    with FaultProxy(setting.target) as proxy:
+        answers: list[tuple[str, int]] = []
+        requests: list[tuple[str, int]] = []
+        for name, call in CALLS.items():
+            async with here.attacked(proxy.target, PATIENT, 60.0) as memory:
+                proxy.arm(None)
+                await call(memory, here)
+                answers += [(name, number) for number in range(proxy.answers)]
+                requests += [(name, number) for number in range(proxy.requests)]
+        rng.shuffle(answers)
+        rng.shuffle(requests)
+        yield Wire(world=here, proxy=proxy, answers=answers, requests=requests)
 
 
 async def _broken(kind: Kind, wire: Wire, rng: random.Random, number: int) -> str | None:
@@ -141,7 +141,7 @@ FAMILY = Family(
     rows=(
         Row(
             key="slow-wire",
-            fault="each piece held back for 10 ms, or cut into slices of 7 bytes",
+            fault="each packet is delayed by 10 ms, or split into slices of 7 bytes",
             expected="the same answers",
             quick=4,
             full=len(CALLS) * 4,
@@ -149,15 +149,20 @@ FAMILY = Family(
             least=2,
         ),
         # All messages of all calls, once each, are some 440.
-        _row("reset", "connection reset at any message", 20, 450),
-        _row("half_close", "end of file at any message", 12, 450),
-        _row("cut", "end of file in the middle of a message", 12, 450),
-        _row("lost_request", "connection reset before a request arrives", 12, 450),
-        _row("black_hole", "nothing passes on any more, from any message on", 6, 450),
-        _row("garbage_bytes", "random bytes in place of any message", 15, 450),
+        _row("reset", "the connection is reset at any message", 20, 450),
+        _row("half_close", "the client reads an end of file at any message", 12, 450),
+        _row("cut", "the client reads an end of file in the middle of any message", 12, 450),
+        _row("lost_request", "the connection is reset before a request arrives", 12, 450),
+        _row(
+            "black_hole",
+            "from any message on, nothing more is delivered in either direction",
+            6,
+            450,
+        ),
+        _row("garbage_bytes", "random bytes instead of any message", 15, 450),
         _row(
             "wrong_message",
-            f"a well-formed frame with a wrong message, {len(WRONG_MESSAGES)} kinds",
+            f"a well-formed but wrong message instead of any message, {len(WRONG_MESSAGES)} kinds",
             40,
             1_200,
         ),

@@ -18,7 +18,7 @@ from zlib import crc32
 import neo4j
 
 import memoria
-from benchmarks.faults.table import GRACE_S
+from benchmarks.faults.table import Setting
 from memoria import (
     Conversation,
     Document,
@@ -43,7 +43,7 @@ SEEDS = tuple(Seed(id=f"m{number}", score=1.0 - number / 10) for number in range
 # Time for a recall or a stream, and for each query of another call; seconds.
 DEADLINE_S = 1.5
 QUERY_S = 1.0
-_PATIENT_S = 30.0
+_PATIENT_S = 60.0
 
 
 def vector_of(text: str) -> list[float]:
@@ -109,6 +109,8 @@ class World:
         A recall in ``written``, to learn from.
     grace_s
         So much longer than its limit a call may take; seconds.
+    quick
+        Whether the run is short.
     """
 
     target: Target
@@ -117,6 +119,7 @@ class World:
     clean: GraphRetriever
     learned: Recall
     grace_s: float
+    quick: bool
 
     @property
     def limit_s(self) -> float:
@@ -172,16 +175,14 @@ class World:
 
 
 @asynccontextmanager
-async def world(
-    target: Target, rng: random.Random, grace_s: float = GRACE_S
-) -> AsyncIterator[World]:
+async def world(setting: Setting, target: Target) -> AsyncIterator[World]:
     """Write the graph into a scope of its own, and ask once for what is right."""
     scope = f"faults-{uuid4().hex[:8]}"
     config = StoreConfig(query_timeout_s=60)
     async with open_driver(target, config) as driver:
         clean = GraphRetriever(Store(driver, config=config), scope=scope, embedder=embedder())
         other = clean.for_scope(f"{scope}-written")
-        graph = web(rng)
+        graph = web(random.Random(setting.seed))
         for each in (clean, other):
             await each.writer().write(*graph)
             for _ in range(3):  # the server plans its queries
@@ -192,8 +193,18 @@ async def world(
             written=other.scope,
             clean=clean,
             learned=learned,
-            grace_s=grace_s,
+            grace_s=setting.grace_s,
+            quick=setting.quick,
         )
+
+
+async def shared_world(setting: Setting) -> World:
+    """Return the world of the server that families share."""
+    if "world" not in setting.shared:
+        opening = world(setting, setting.target)
+        setting.shared["world"] = await setting.stack.enter_async_context(opening)
+    found: World = setting.shared["world"]
+    return found
 
 
 async def settled(store: Store, within_s: float) -> str | None:

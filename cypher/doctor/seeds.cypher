@@ -4,15 +4,7 @@
 // returns: scope STRING, id STRING
 // Memories with edges, picked by their place among the first limit entries of the unique index.
 // picks: places, from 0 to below 1.
-CALL () {
-  UNWIND CASE WHEN $p.scope IS NULL THEN [] ELSE [$p.scope] END AS scope
-  MATCH (m:Memory) WHERE m.scope = scope AND m.id IS NOT NULL
-  RETURN m LIMIT toInteger($p.limit)
-UNION ALL
-  UNWIND CASE WHEN $p.scope IS NULL THEN [1] ELSE [] END AS everything
-  MATCH (m:Memory) WHERE m.scope IS NOT NULL AND m.id IS NOT NULL
-  RETURN m LIMIT toInteger($p.limit)
-}
+// use: indexed_memories()
 WITH m
 WHERE m.scope IS :: STRING NOT NULL AND m.id IS :: STRING NOT NULL AND m.id <> ''
   AND NOT m:Session|Speaker|Topic

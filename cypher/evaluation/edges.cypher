@@ -3,8 +3,7 @@
 // params: after, limit, scope
 // returns: rows LIST<LIST>
 // The next memories of a scope, by id, each with its outgoing edges: [id, [[target, weight], ...]].
-// after: the last id that was read; "" at first. It is compared in its stored form (see
-// export.edges), so that ids come once, in one order.
+// after: the last id that was read; "" at first.
 // use: after_last()
 CALL (after) {
   // use: memories_after(m, after)
@@ -14,6 +13,6 @@ CALL (after) {
 RETURN collect([m.id, COLLECT {
   // use: out_edges(m, r, t)
   WITH t, r.weight AS weight
-  WHERE weight IS NOT NULL AND t.scope = $p.scope AND t:Memory
+  WHERE weight >= 0 AND // use: in_scope(t)
   RETURN [t.id, weight]
 }]) AS rows

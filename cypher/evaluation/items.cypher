@@ -4,8 +4,7 @@
 // returns: rows LIST<LIST>
 // The next memories of these kinds, by id: [id, text, embedding, time]. time: created_at in
 // milliseconds. Embedding and time may be null.
-// after: the last id that was read; "" at first. It is compared in its stored form (see
-// export.edges), so that ids come once, in one order.
+// after: the last id that was read; "" at first.
 // use: after_last()
 CALL (after) {
   // use: memories_after(m, after)

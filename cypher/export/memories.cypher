@@ -7,8 +7,7 @@
 // are text, in UTC; false if the value is not a time. others: properties that are neither among the known ones nor vectors.
 // The sort names scope, too: otherwise the server would not see that the index is already in this
 // order, and would sort the rest of the scope each time.
-// after: the last id that was read; "" at first. It is compared in its stored form (see
-// export.edges), so that ids come once, in one order.
+// after: the last id that was read; "" at first.
 // use: after_last()
 CALL (after) {
   MATCH (m:Memory)

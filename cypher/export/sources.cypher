@@ -4,8 +4,7 @@
 // returns: rows LIST<LIST>
 // The next memories of a scope, by id, with their outgoing relationships. rows: [id, number of
 // RELATES edges, other relationships]; the latter are [type, number], in any order.
-// after: the last id that was read; "" at first. It is compared in its stored form (see
-// export.edges), so that ids come once, in one order.
+// after: the last id that was read; "" at first.
 // use: after_last()
 CALL (after) {
   MATCH (m:Memory)

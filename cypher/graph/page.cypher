@@ -4,8 +4,7 @@
 // returns: ids LIST<STRING>
 // The next memories of a scope, by id. The sort names scope, too, so that the index gives the
 // order.
-// after: the last id that was read; "" at first. It is compared in its stored form (see
-// export.edges), so that ids come once, in one order.
+// after: the last id that was read; "" at first.
 // use: after_last()
 CALL (after) {
   // use: memories_after(m, after)

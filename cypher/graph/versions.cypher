@@ -3,7 +3,9 @@
 // params: id, kind, limit, scope
 // returns: ids LIST<STRING>
 // The memories that a memory has replaced, or that have replaced it, itself among them.
-MATCH (m:Memory {scope: $p.scope, id: $p.id})
-MATCH (m)-[:SUPPRESSES*0..10 {kind: $p.kind}]-(other:Memory {scope: $p.scope})
+WITH $p.id AS wanted
+// use: find_memory(m, wanted)
+MATCH (m)-[:SUPPRESSES*0..10 {kind: $p.kind}]-(other)
+WHERE // use: in_scope(other)
 WITH DISTINCT other.id AS id ORDER BY id LIMIT toInteger($p.limit)
 RETURN collect(id) AS ids

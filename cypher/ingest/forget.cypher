@@ -3,21 +3,13 @@
 // params: cleared, delete_foreign, directional, elements, ids, kinds, known, max_edges, scope, stay
 // returns: edges INTEGER, deleted INTEGER, kept LIST, freed INTEGER
 // Forget memories with all their edges, unless that is too much for one transaction: then nothing
-// changes, and edges tells how many there are. elements: element ids of memories without a usable
-// id. A node that holds more than a memory (a label beside Memory and one kind, a property that is
-// neither in known nor a vector, a relationship of another type) stays, unless delete_foreign is set. It loses the
-// edges, the properties in cleared, all vectors, the label Memory and those in kinds, but for the last label that
-// it has. kept: ids of such nodes; their id stays on them. freed: number of connectors that now join
-// no memory any more, and are deleted, too; stay: ids of those that the same transaction writes again.
-CALL () {
-  UNWIND $p.ids AS id
-  MATCH (m:Memory {scope: $p.scope, id: id})
-  RETURN m
-UNION
-  UNWIND $p.elements AS element
-  MATCH (m:Memory) WHERE elementId(m) = element AND m.scope = $p.scope
-  RETURN m
-}
+// changes, and edges tells how many there are. A node that holds more than a memory (a label beside
+// Memory and one kind, a property that is neither in known nor a vector, a relationship of another
+// type) stays, unless delete_foreign is set. It loses the edges, the properties in cleared, all
+// vectors, the label Memory and those in kinds, but for the last label that it has. kept: ids of
+// such nodes; their id stays on them. freed: number of connectors that now join no memory any more,
+// and are deleted, too; stay: ids of those that the same transaction writes again.
+// use: forgotten_memories()
 WITH m, NOT $p.delete_foreign AND (
   size(labels(m)) > 2
   OR any(name IN keys(m) WHERE NOT name IN $p.known AND NOT name =~ 'embedding_g[0-9]+')

@@ -3,17 +3,9 @@
 // params: delete_foreign, directional, elements, ids, max_edges, scope
 // returns: deleted INTEGER, relations INTEGER, suppressions INTEGER, pairs INTEGER, freed INTEGER
 // Delete some of the edges of memories that are about to be forgotten; those of other types than
-// memoria's only where delete_foreign is set. elements: as in ingest.forget. deleted: all of them,
-// of which relations, suppressions and pairs are memoria's. freed: as in ingest.forget.
-CALL () {
-  UNWIND $p.ids AS id
-  MATCH (m:Memory {scope: $p.scope, id: id})
-  RETURN m
-UNION
-  UNWIND $p.elements AS element
-  MATCH (m:Memory) WHERE elementId(m) = element AND m.scope = $p.scope
-  RETURN m
-}
+// memoria's only where delete_foreign is set. deleted: all of them, of which relations, suppressions
+// and pairs are memoria's. freed: as in ingest.forget.
+// use: forgotten_memories()
 MATCH (m)-[r]-()
 WHERE $p.delete_foreign OR r:RELATES|SUPPRESSES|COACTIVATED
 WITH DISTINCT r LIMIT toInteger($p.max_edges)

@@ -6,12 +6,7 @@
 // ends of rows are those of ingest.relations, and so are the locks. suppressions: source, target,
 // kind, symmetric (one that points the other way is the same), created_at (null keeps the one stored).
 // pairs: source, target, times, which replace those that stand.
-UNWIND range(0, size($p.ids) - 1) AS place
-WITH place, $p.ids[place] AS id
-OPTIONAL MATCH (m:Memory {scope: $p.scope, id: id})
-SET m.scope = $p.scope
-WITH id, m ORDER BY place
-WITH collect(CASE WHEN m IS NULL THEN id END) AS missing, collect([m]) AS ends
+// use: locked_ends()
 WITH missing, ends, $p.skip_missing OR size(missing) = 0 AS whole
 CALL (ends, whole) {
   UNWIND CASE WHEN whole THEN $p.suppressions ELSE [] END AS row

@@ -5,21 +5,12 @@
 // Write edges between memories of one scope. An edge is identified by source, target and relation.
 // ids: every end, sorted. A row names its two ends by their places in ids, so that each memory is
 // looked up once, and not once for each of its edges. Without skip_missing, nothing is written if
-// an end is missing. ends: each end in a list of its own, because collect leaves out null.
-// All memories are locked first, in the order of ids, so that writers of the same memories wait for
-// each other instead of deadlocking. Setting the scope to its own value takes the lock. The value
-// must not be read from the node: for that, the server would take and release another lock, out of
-// order.
+// an end is missing.
 // An edge that is written again with the weight that it was given before keeps what it has learned
 // since. With another weight it counts as given anew, and learning starts from there.
 // created_at of a row: text in ISO 8601; null keeps the stored time. history: as in
 // ingest.memories. A new edge has no uses until it is counted as created.
-UNWIND range(0, size($p.ids) - 1) AS place
-WITH place, $p.ids[place] AS id
-OPTIONAL MATCH (m:Memory {scope: $p.scope, id: id})
-SET m.scope = $p.scope
-WITH id, m ORDER BY place
-WITH collect(CASE WHEN m IS NULL THEN id END) AS missing, collect([m]) AS ends
+// use: locked_ends()
 CALL (missing, ends) {
   UNWIND CASE WHEN $p.skip_missing OR size(missing) = 0 THEN $p.rows ELSE [] END AS row
   WITH row, ends[row.source][0] AS source, ends[row.target][0] AS target

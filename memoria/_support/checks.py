@@ -23,6 +23,8 @@ T = TypeVar("T")
 
 MAX_DIMENSIONS = 4096
 MAX_ID_BYTES = 512
+#: Scopes that one recall may read: each takes a search, and an exploration if it has seeds.
+MAX_SCOPES = 16
 MAX_TEXT_BYTES = 1_000_000
 MAX_TAGS = 256
 MAX_TAG_CHARS = 256
@@ -91,6 +93,21 @@ def check_scope(value: object) -> str:
     if value is None or value == "":
         raise ScopeError("a scope is required: pass the tenant whose memories these are")
     return check_id(value, "scope")
+
+
+def check_scopes(values: object, field: str = "scopes") -> tuple[str, ...]:
+    """Return scopes that one recall is to read as a tuple: 1 to `MAX_SCOPES`, each once."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise ScopeError(f"{field} must be a list of scopes, got {kind_of(values)}", field=field)
+    scopes = tuple(map(check_scope, values))
+    if not 1 <= len(scopes) <= MAX_SCOPES:
+        raise ScopeError(
+            f"a recall reads 1 to {MAX_SCOPES} scopes, {field} makes it {len(scopes)}", field=field
+        )
+    for place, scope in enumerate(scopes):
+        if scope in scopes[:place]:
+            raise ScopeError(f"a scope is read twice, {scope!r:.80}: name it once", field=field)
+    return scopes
 
 
 def check_each(values: object, kind: type[T], field: str) -> tuple[T, ...]:

@@ -41,6 +41,16 @@ def number(value: object) -> float | None:
     return converted if math.isfinite(converted) else None
 
 
+def numbers(value: object) -> tuple[float, ...]:
+    """Return the finite numbers of a list; empty where the value is not a list.
+
+    >>> numbers([3, "4", math.inf])
+    (3.0,)
+    """
+    listed = value if isinstance(value, list) else ()
+    return tuple(found for found in map(number, listed) if found is not None)
+
+
 def count(value: object) -> int:
     """Return a counter as a whole number, 0 or more; 0 where the value is not a number.
 

@@ -16,6 +16,8 @@ from memoria.errors import InvalidInputError
 
 #: Largest document that is read at once. Parsed, it takes up to twenty times as much memory.
 MAX_DOCUMENT_BYTES = 32_000_000
+#: Longest line of a file that is read line by line.
+MAX_LINE_BYTES = 16_000_000
 #: Most lists and objects of a JSON text. Python takes about 80 bytes for an empty one, so that
 #: 32 MB of them would take a gigabyte; conversations of that size have some 100,000.
 MAX_CONTAINERS = 3_000_000

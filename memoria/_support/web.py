@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
@@ -33,8 +34,14 @@ MOST_BODY = 4 * 1024 * 1024
 # Number of connections that the loop accepts before it serves the first of them. Together with the
 # connections being served, they must stay below 256 descriptors, the limit on some systems.
 _ACCEPTED_AT_ONCE = 32
+# Connections that wait in the kernel to be accepted; one too many tries again only after a second.
+_QUEUED = 1024
+# Time in which the requests of a burst of new connections arrive; seconds.
+_BURST_S = 0.5
 # Time for the last answers when the server shuts down; seconds.
 _LAST_ANSWERS_S = 2
+# Time to close connections to a database that may not answer any more; seconds.
+_CLOSED_S = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +53,9 @@ class Bounds:
     connections
         Number of connections from which on new requests are answered with 503; >= 2.
     waiting
-        Most connections that may wait for their next request; beyond it, the one that has waited
-        longest is closed. Below ``connections``, so that idle clients alone never make a server
-        busy.
+        Most connections that may wait for their next request, for half a second twice as many;
+        beyond it, the one that has waited longest is closed. Below ``connections``, so that idle
+        clients alone never make a server busy for long.
     request_s
         Time in which a request must arrive, and in which a client must read its answer; seconds,
         > 0.
@@ -76,6 +83,32 @@ def bounded(app: Starlette, bounds: Bounds | None = None, **settings: Any) -> uv
     )
 
 
+class BoundedServer(uvicorn.Server):
+    """A server on open sockets, with a queue that holds a burst of new connections.
+
+    Parameters
+    ----------
+    opened
+        Closed once the last answer is sent. uvicorn then raises the signal that ended it again, and
+        SIGTERM leaves the process no time to close anything later.
+    """
+
+    def __init__(self, config: uvicorn.Config, opened: AsyncExitStack) -> None:
+        super().__init__(config)
+        self._opened = opened
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for each in sockets or ():
+            each.listen(_QUEUED)  # asyncio has made the queue as short as what it accepts at once
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().shutdown(sockets)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSED_S):
+                await self._opened.aclose()
+
+
 async def _busy(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer that there are too many connections."""
     headers = {"retry-after": "1", "connection": "close"}
@@ -98,6 +131,7 @@ class _Bounded(H11Protocol):
         super().__init__(*args, **kwargs)
         self._bounds = bounds
         self._served = self.app
+        self._was_read = False  # whether what came with the connection was read
         self._whole_by: asyncio.TimerHandle | None = None
         self._taken_by: asyncio.TimerHandle | None = None
 
@@ -108,16 +142,8 @@ class _Bounded(H11Protocol):
         opened = transport.get_extra_info("socket")
         opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._watch()
-        waiting = [
-            (each._whole_by.when(), each)
-            for each in self.connections
-            if isinstance(each, _Bounded) and each._whole_by is not None
-        ]
-        if len(waiting) > self._bounds.waiting:
-            throttled_warning(
-                log, "more than %d idle connections: the oldest is closed", len(waiting) - 1
-            )
-            min(waiting, key=itemgetter(0))[1]._drop()
+        # asyncio reads from the connection in its next round: only after that it is idle.
+        self.loop.call_soon(self.loop.call_soon, self._settle)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop()
@@ -143,6 +169,25 @@ class _Bounded(H11Protocol):
         if self._taken_by is not None:
             self._taken_by.cancel()
             self._taken_by = None
+
+    def _settle(self) -> None:
+        """Count the connection among the idle ones; a burst may take as many places again."""
+        self._was_read = True
+        self._give_way(2 * self._bounds.waiting)
+        self.loop.call_later(_BURST_S, self._give_way, self._bounds.waiting)
+
+    def _give_way(self, most: int) -> None:
+        """Close the oldest idle connection if there are more than ``most``."""
+        waiting = [
+            (each._whole_by.when(), each)
+            for each in self.connections
+            if isinstance(each, _Bounded) and each._was_read and each._whole_by is not None
+        ]
+        if len(waiting) > most:
+            throttled_warning(
+                log, "more than %d idle connections: the oldest is closed", len(waiting) - 1
+            )
+            min(waiting, key=itemgetter(0))[1]._drop()
 
     def _watch(self) -> None:
         """Stop the timer while a complete request is answered; run it at all other times."""

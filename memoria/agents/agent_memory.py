@@ -1,4 +1,4 @@
-"""`AgentMemory`: what an agent calls, over one retriever; what it writes stands here.
+"""`AgentMemory`: what an agent calls, over one retriever; its calls that write are here.
 
 In: the words of a model, checked. Out: `Answer`s. Writes, and what it writes is committed when a
 call returns.
@@ -14,8 +14,9 @@ from typing import TypedDict, Unpack, cast
 from memoria._support.checks import check_ids
 from memoria._support.wording import number_of
 from memoria.agents.agent_reader import AgentReader, listed_ids
-from memoria.agents.answer import Answer
+from memoria.agents.answer import Answer, name_of
 from memoria.agents.kinds import Kind
+from memoria.agents.using import learn_used
 from memoria.agents.words import remembered
 from memoria.errors import InvalidInputError, MemoriaError
 from memoria.learn.trails import found_in
@@ -35,7 +36,46 @@ class RememberArguments(TypedDict, total=False):
 
 
 class AgentMemory(AgentReader):
-    """Memory as an agent uses it: what `AgentReader` reads, and what writes."""
+    """Memory as an agent uses it: what `AgentReader` reads, and what writes.
+
+    With a retriever of ``learn="used"``, memories of a recall that are opened, or named as the
+    reason of a new memory, count as used; see `note_used`.
+    """
+
+    async def open(self, ids: Iterable[str], *, max_tokens: int | None = None) -> Answer:
+        """Read memories as they are; see `AgentReader.open`."""
+        names = listed_ids(ids, "ids")
+        answer = await super().open(names, max_tokens=max_tokens)
+        await self.note_used(names)
+        return answer
+
+    async def note_used(self, names: Iterable[str]) -> int:
+        """Learn that memories of the recalls that are kept were used, if the retriever may.
+
+        An error of the database is logged, and nothing is learned: it must not cost the answer.
+
+        Parameters
+        ----------
+        names
+            Labels or ids; those that no recall showed are passed over.
+
+        Returns
+        -------
+        int
+            How many memories were not known as used before; 0 if nothing may be learned.
+        """
+        if self.retriever.learn is None or self.read_only:
+            return 0
+        new = 0
+        try:
+            uses = self.recalls.new_uses(self._reads, names, own=self.retriever.scope)
+            for recall_id, used in uses.items():
+                trace = self.kept(recall_id).trace
+                new += await learn_used(self.retriever.learner(), trace, used)
+                self.recalls.mark_used(self._reads, recall_id, used)
+        except MemoriaError as exc:
+            log.warning("can't learn what was used (%s)", type(exc).__name__)
+        return new
 
     async def remember(
         self, text: str, *, from_recall: str | None = None, **arguments: Unpack[RememberArguments]
@@ -59,10 +99,10 @@ class AgentMemory(AgentReader):
         self._check_writes()
         after: Trace | None = None
         if from_recall is not None:
-            after = self.recalls.get(self.retriever.scope, from_recall).trace
-        done = await self.retriever.writer().remember(
-            text, after=after, **self._with_ids(arguments, from_recall)
-        )
+            after = self.kept(from_recall).trace.of(self.retriever.scope)
+        given = self._with_ids(arguments, from_recall)
+        done = await self.retriever.writer().remember(text, after=after, **given)
+        await self.note_used(given.get("because_of", ()))
         size = await self._size()
         data = asdict(done)
         data["similar"] = [{"id": each.id, "score": each.score} for each in done.similar]
@@ -114,7 +154,14 @@ class AgentMemory(AgentReader):
             and wrong, or there is none. Nothing was written.
         """
         self._check_writes()
-        trace = self.recalls.get(self.retriever.scope, recall_id).trace
+        own = self.retriever.scope
+        trace = self.kept(recall_id).trace.of(own)
+        if trace is None:
+            raise InvalidInputError(
+                f"the recall found nothing in scope {name_of(own)}: only what it found there can "
+                "be used or wrong",
+                field="recall_id",
+            )
         good = self._named(check_ids(used, "used"), recall_id)
         bad = self._named(check_ids(wrong, "wrong"), recall_id)
         _check_feedback(good, bad, trace)

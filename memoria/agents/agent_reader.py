@@ -1,4 +1,4 @@
-"""What an agent reads: recalls, their explanation, memories as they stand, the state of a scope.
+"""The calls of an agent that read: recalls, explanations, memories as they are, a scope's state.
 
 In: the words of a model, checked. Out: `Answer`s. Reads only.
 """
@@ -6,7 +6,8 @@ In: the words of a model, checked. Out: `Answer`s. Reads only.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import replace
 from importlib.metadata import version
@@ -29,7 +30,7 @@ from memoria.agents.answer import (
     name_of,
 )
 from memoria.agents.explaining import explanation, explanation_data, ranked_in
-from memoria.agents.kept import KeptRecalls
+from memoria.agents.kept import KeptRecalls, Scopes
 from memoria.agents.kinds import ANSWER_TOKENS, MAX_TOKENS, MIN_TOKENS
 from memoria.agents.opening import Opened
 from memoria.agents.words import (
@@ -41,19 +42,29 @@ from memoria.agents.words import (
     weakness,
     why_empty,
 )
-from memoria.errors import DeadlineError, EmptyScopeError, InvalidInputError
+from memoria.errors import (
+    DeadlineError,
+    EmptyScopeError,
+    InvalidInputError,
+    MemoriaError,
+    UnavailableError,
+)
 from memoria.graph.hydrate import superseded_of
 from memoria.graph.stats import count_memories, scope_stats
 from memoria.recall.context import estimate_tokens
 from memoria.recall.context.config import ContextConfig
 from memoria.retriever import GraphRetriever
-from memoria.types import Path, Recall
+from memoria.types import MemoryNode, Path, Recall
+
+log = logging.getLogger(__name__)
 
 #: Up to here counting takes as long as a bare round trip; a larger scope holds "more than" this.
 MOST_COUNTED = 10_000
 MAX_OPENED = 50
 _NOTE_TOKENS = 40
 
+#: Scope -> number of its memories, at most one more than `MOST_COUNTED`.
+Sizes = Mapping[str, int]
 #: Called with the number of paths so far, and the last of them.
 OnPath = Callable[[int, Path], Awaitable[None]]
 
@@ -68,7 +79,8 @@ class AgentReader:
     Parameters
     ----------
     retriever
-        The scope, the embedder and all settings are those of the retriever.
+        The scope, those that it also reads, the embedder and all settings are those of the
+        retriever.
     budget_tokens
         Tokens of an answer if a call does not say; 100 to 20,000.
     deadline_s
@@ -95,6 +107,21 @@ class AgentReader:
         self.read_only = read_only
         self._count = retriever.count_tokens or estimate_tokens
         self._on_path: OnPath | None = None
+
+    @property
+    def _reads(self) -> Scopes:
+        """The scopes that this memory may read."""
+        return self._scopes if self.retriever.also_read else self.retriever.scope
+
+    def kept(self, recall_id: str) -> Recall:
+        """Return one of the recalls kept, of those that read the same scopes.
+
+        Raises
+        ------
+        InvalidInputError
+            The recall is not among them.
+        """
+        return self.recalls.get(self._reads, recall_id)
 
     def telling(self, on_path: OnPath) -> Self:
         """Return the same memory, whose recalls call ``on_path`` whenever a path has ended."""
@@ -144,9 +171,7 @@ class AgentReader:
         head = "\n".join([self._recalled_head(likely_longest(16), 100, size), LONGEST_WEAKNESS])
         room = budget - self._frame(head) - _NOTE_TOKENS
         config = self.retriever.config
-        shown = replace(
-            context or config.context, label_prefix=self.recalls.letter(self.retriever.scope)
-        )
+        shown = replace(context or config.context, label_prefix=self.recalls.letter(self._reads))
         if order is not None:
             shown = replace(shown, order=order)
         given: dict[str, Any] = {
@@ -159,7 +184,7 @@ class AgentReader:
             found = await self.retriever.recall(query, **given)
         else:
             found = await self._streamed(query, given, self._on_path)
-        self.recalls.keep(found)
+        await self.recalls.keep(found, self._reads)
         return self._recalled(found, size, budget)
 
     async def _streamed(self, query: str, given: dict[str, Any], on_path: OnPath) -> Recall:
@@ -178,10 +203,10 @@ class AgentReader:
         InvalidInputError
             The recall is not among those kept.
         """
-        found = self.recalls.get(self.retriever.scope, recall_id)
+        found = self.kept(recall_id)
         return self._recalled(found, await self._size(), self.budget_tokens)
 
-    def _recalled(self, found: Recall, size: int, budget: int) -> Answer:
+    def _recalled(self, found: Recall, size: Sizes, budget: int) -> Answer:
         context = found.context
         head = self._recalled_head(found.trace.id, len(context.items), size)
         head = "\n".join([head, *weakness(found)])
@@ -189,9 +214,9 @@ class AgentReader:
         left = budget - self._frame(head) - self._count(f"{body}\n")
         notes = lines_that_fit(notes_on(found), left, self._count)
         text = fenced_apart(head, "\n".join([body, *notes]))
-        return Answer(text=text, data=self._about(size) | recalled(found))
+        return Answer(text=text, data=self._about(size) | recalled(found), found=found)
 
-    def _recalled_head(self, recall_id: str, packed: int, size: int) -> str:
+    def _recalled_head(self, recall_id: str, packed: int, size: Sizes) -> str:
         return f"Recall {recall_id}: {packed} of {self._holds(size)}."
 
     async def explain(self, recall_id: str, memory_id: str) -> Answer:
@@ -204,8 +229,9 @@ class AgentReader:
         InvalidInputError
             The recall is not among those kept, or did not find the memory.
         """
-        recall = self.recalls.get(self.retriever.scope, recall_id)
-        rank, found = ranked_in(recall, self._named([memory_id], recall_id)[0])
+        recall = self.kept(recall_id)
+        scope, id_ = self.recalls.place_of(self._reads, memory_id, recall_id)
+        rank, found = ranked_in(recall, id_, scope)
         size = await self._size()
         head = f"Why recall {recall.trace.id} found a memory, one of {self._holds(size)}."
         lines = explanation(recall, rank, found)
@@ -214,7 +240,7 @@ class AgentReader:
         return Answer(text=fenced_apart(head, "\n".join(shown)), data=data)
 
     async def open(self, ids: Iterable[str], *, max_tokens: int | None = None) -> Answer:
-        """Read memories as they stand, outdated ones as well, with their strongest edges.
+        """Read memories as they are, outdated ones as well, with their strongest edges.
 
         Parameters
         ----------
@@ -231,14 +257,29 @@ class AgentReader:
         InvalidInputError
             There are too many ids, or one is not valid.
         """
-        wanted = self._named(listed_ids(ids, "ids"))
+        names = listed_ids(ids, "ids")
+        places = dict.fromkeys(self.recalls.place_of(self._reads, name) for name in names)
         size = await self._held()
-        frame = self._frame(self._opened_head(len(wanted), size))
-        replaced = await superseded_of(self.retriever.store, self.retriever.scope, wanted)
-        opened = Opened(self._budget(max_tokens) - frame - _NOTE_TOKENS, self._count, replaced)
-        await opened.read(self.retriever, wanted)
-        shown = lines_that_fit(opened.notes, _NOTE_TOKENS, self._count)
-        body = "\n".join([*([opened.text] if opened.text else []), *shown])
+        frame = self._frame(self._opened_head(len(places), size))
+        opened = Opened(self._budget(max_tokens) - frame - _NOTE_TOKENS, self._count)
+        replaced: dict[str, str] = {}
+        gone: list[str] = []  # labels say of which scope they were: no other one is searched
+        unknown = [id_ for scope, id_ in places if not scope]  # looked for in each scope in turn
+        for scope in self._scopes:
+            labelled = [id_ for named, id_ in places if named == scope]
+            wanted = tuple(dict.fromkeys((*labelled, *unknown)))
+            if wanted:
+                outdated = await superseded_of(self.retriever.store, scope, wanted)
+                shown = {*opened.ids, *opened.cut}  # the data have one place for equal ids
+                replaced |= {id_: by for id_, by in outdated.items() if id_ not in shown}
+                opened.superseded, opened.missing = outdated, []
+                heading = f"In scope {name_of(scope)}:" if len(self._scopes) > 1 else ""
+                await opened.read(self._of(scope), wanted, heading)
+                gone += [id_ for id_ in opened.missing if id_ not in unknown]
+                unknown = [id_ for id_ in unknown if id_ in opened.missing]
+        opened.missing = [*dict.fromkeys((*gone, *unknown))]
+        notes = lines_that_fit(opened.notes, _NOTE_TOKENS, self._count)
+        body = "\n".join([*([opened.text] if opened.text else []), *notes])
         return Answer(
             text=fenced_apart(self._opened_head(len(opened.ids), size), body),
             data=self._about(size)
@@ -250,19 +291,37 @@ class AgentReader:
             },
         )
 
-    def _opened_head(self, shown: int, size: int) -> str:
+    async def memory_named(self, name: str) -> tuple[str, MemoryNode] | None:
+        """Return the memory with this label or id, as `open` finds it, after its scope.
+
+        None if there is none.
+        """
+        scope, id_ = self.recalls.place_of(self._reads, name)
+        for each in (scope,) if scope else self._scopes:
+            if found := (await self._of(each).get([id_])).memories:
+                return each, found[0]
+        return None
+
+    def _of(self, scope: str) -> GraphRetriever:
+        """Return the retriever of a scope that is read."""
+        own = self.retriever.scope
+        return self.retriever if scope == own else self.retriever.for_scope(scope)
+
+    def _opened_head(self, shown: int, size: Sizes) -> str:
         return f"{shown} of {self._holds(size)}, with their edges."
 
     async def recent(self, *, limit: int = 20, max_tokens: int | None = None) -> Answer:
-        """Read the newest memories, the beginning of each in one line.
+        """Read the newest memories of the own scope, the beginning of each in one line.
 
         Raises
         ------
         EmptyScopeError
-            The scope holds no memory.
+            The own scope holds no memory.
         """
-        size = await self._held()
-        head = f"The newest of {self._holds(size)}."
+        size = await self._size()
+        own = {self.retriever.scope: size[self.retriever.scope]}
+        self._check_any(own)
+        head = f"The newest of {self._holds(own)}."
         found = await self.retriever.recent(limit=limit)
         room = self._budget(max_tokens) - self._frame(head)
         shown = lines_that_fit(map(newest, found), room, self._count)
@@ -282,9 +341,13 @@ class AgentReader:
             raise DeadlineError(
                 f"the memories could not be counted in {self.deadline_s:g} s"
             ) from exc
+        others = await self._size() if self.retriever.also_read else {}
+        also = [f"{_number(others[name])} of scope {name_of(name)}" for name in others][1:]
+        more = f"\nRecalls also read {', '.join(also)}." if also else ""
         return Answer(
-            text=state(stats, facts, read_only=self.read_only),
+            text=state(stats, facts, read_only=self.read_only) + more,
             data={
+                **({"also_read": self._about(others)["also_read"]} if also else {}),
                 "scope": stats.scope,
                 "scope_size": stats.memories,
                 "kinds": dict(stats.kinds),
@@ -299,51 +362,105 @@ class AgentReader:
             },
         )
 
-    async def about(self) -> dict[str, Any]:
-        """Return what the data of every answer says: the scope, and how many memories it holds."""
-        return self._about(await self._size())
+    async def sizes(self) -> Sizes:
+        """Return how many memories each scope that is read holds, the own one first.
+
+        Raises
+        ------
+        UnavailableError
+            A scope could not be counted.
+        """
+        size = await self._size()
+        if uncounted := len(self._scopes) - len(size):
+            raise UnavailableError(
+                f"{number_of(uncounted, 'scope')} could not be counted: try again"
+            )
+        return size
 
     def _until(self, deadline_s: float | None = None) -> float:
         """Return when a call that begins now must be over, by the loop's clock."""
         given = self.deadline_s if deadline_s is None else check_seconds(deadline_s, "deadline_s")
         return asyncio.get_running_loop().time() + given
 
-    async def _size(self, until: float | None = None) -> int:
-        return await count_memories(
-            self.retriever.store,
-            self.retriever.scope,
-            limit=MOST_COUNTED + 1,
-            until=self._until() if until is None else until,
-        )
+    @property
+    def _scopes(self) -> tuple[str, ...]:
+        """All scopes that are read, the own one first."""
+        return (self.retriever.scope, *self.retriever.also_read)
 
-    async def _held(self, until: float | None = None) -> int:
-        """Return how many memories the scope holds, if there are any."""
+    async def _size(self, until: float | None = None) -> Sizes:
+        """Return how many memories each scope that is read holds, the own one first.
+
+        A further scope that can't be counted is left out: it must not cost an answer, least of all
+        that of a call that has written.
+        """
+        until = self._until() if until is None else until
+        counts = await asyncio.gather(
+            *(
+                count_memories(self.retriever.store, scope, limit=MOST_COUNTED + 1, until=until)
+                for scope in self._scopes
+            ),
+            return_exceptions=True,
+        )
+        size: dict[str, int] = {}
+        for scope, count in zip(self._scopes, counts, strict=True):
+            if not isinstance(count, BaseException):
+                size[scope] = count
+            elif scope == self.retriever.scope or not isinstance(count, MemoriaError):
+                raise count
+            else:
+                log.warning("can't count a scope that is also read (%s)", type(count).__name__)
+        return size
+
+    async def _held(self, until: float | None = None) -> Sizes:
+        """Return how many memories the scopes hold, if there are any."""
         size = await self._size(until)
-        if not size:
+        if len(size) == len(self._scopes):  # one that was not counted may hold some
+            self._check_any(size)
+        return size
+
+    def _check_any(self, size: Sizes) -> None:
+        if not any(size.values()):
             write = "It can't be written here." if self.read_only else "Remember something first."
             raise EmptyScopeError(
                 f"scope {name_of(self.retriever.scope)} is empty, so there is nothing to "
                 f"read. {write} If it should contain memories, this is the wrong scope."
             )
-        return size
 
-    def _holds(self, size: int) -> str:
-        return f"{_number(size)} in scope {name_of(self.retriever.scope)}"
+    def _holds(self, size: Sizes) -> str:
+        scopes = ", ".join(map(name_of, size))
+        return f"{_number(sum(size.values()))} in {'scopes' if len(size) > 1 else 'scope'} {scopes}"
 
-    def _now(self, size: int) -> str:
-        return f"Scope {name_of(self.retriever.scope)} now contains {_number(size)}."
+    def _now(self, size: Sizes) -> str:
+        own = self.retriever.scope
+        return f"Scope {name_of(own)} now contains {_number(size[own])}."
 
-    def _about(self, size: int) -> dict[str, Any]:
+    def _about(self, size: Sizes) -> dict[str, Any]:
+        own = self.retriever.scope
+        others = {scope: min(size[scope], MOST_COUNTED) for scope in size if scope != own}
         return {
-            "scope": self.retriever.scope,
-            "scope_size": min(size, MOST_COUNTED),
-            "scope_size_exact": size <= MOST_COUNTED,
+            "scope": own,
+            "scope_size": min(size[own], MOST_COUNTED),
+            "scope_size_exact": size[own] <= MOST_COUNTED,
+            **({"also_read": others} if others else {}),
         }
 
     def _named(self, names: Iterable[str], recall_id: str | None = None) -> tuple[str, ...]:
-        """Return the ids of memories for their labels or ids, each once."""
-        scope = self.retriever.scope
-        return tuple(dict.fromkeys(self.recalls.id_of(scope, name, recall_id) for name in names))
+        """Return the ids of memories of the own scope for their labels or ids, each once.
+
+        Raises
+        ------
+        InvalidInputError
+            A memory is of another scope, which can only be read here.
+        """
+        own = self.retriever.scope
+        places = [self.recalls.place_of(self._reads, name, recall_id) for name in names]
+        for scope, _ in places:
+            if scope not in ("", own):
+                raise InvalidInputError(
+                    f"a memory is of scope {name_of(scope)}, which can only be read here: name "
+                    f"memories of scope {name_of(own)}"
+                )
+        return tuple(dict.fromkeys(id_ for _, id_ in places))
 
     def _budget(self, max_tokens: int | None) -> int:
         return self.budget_tokens if max_tokens is None else _tokens(max_tokens, "max_tokens")

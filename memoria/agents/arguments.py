@@ -6,11 +6,12 @@ In: the table of calls. Out: types that pydantic checks and describes. Touches n
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AliasChoices, BeforeValidator, Field
 
+from memoria._support.nearest import did_you_mean
 from memoria.agents.calls import (
     FORGETTING,
     MAX_DEADLINE_MS,
@@ -24,6 +25,9 @@ from memoria.types import Message
 
 if TYPE_CHECKING:
     from memoria.agents.mcp.rights import Rights
+
+#: Names that models use for an argument of another name.
+_MEANT = {"budget": "max_tokens", "budget_tokens": "max_tokens", "tokens": "max_tokens"}
 
 MAX_CHARS, MAX_MESSAGES, MAX_LISTED = 20_000, 1_000, 1_000
 
@@ -91,6 +95,17 @@ def arguments_for_models(call: Call, defaults: Mapping[str, int]) -> list[inspec
             shown = Annotated[shown, Field(description=call.described[each.name])]
         found.append(each.replace(annotation=shown, default=defaults.get(each.name, default)))
     return found
+
+
+def not_taken(name: str, takes: Collection[str]) -> str:
+    """Say which argument an unknown one may stand for, and which there are.
+
+    >>> not_taken("budget", ["query", "max_tokens"]), not_taken("x", [])
+    ("did you mean 'max_tokens'? it takes query, max_tokens", 'it takes none')
+    """
+    meant = _MEANT.get(name)
+    near = f"did you mean {meant!r}?" if meant in takes else did_you_mean(name, takes)
+    return f"{near.removeprefix('; ')} it takes {', '.join(takes) or 'none'}".lstrip()
 
 
 def given(call: Call, named: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,13 +11,16 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from memoria.agents.answer import one_line
+from memoria.agents.answer import name_of, one_line
 from memoria.errors import InvalidInputError
+from memoria.serialize import plain_seed
 from memoria.types import Hop, RankedMemory, Recall, Seed
 
 
-def ranked_in(recall: Recall, memory_id: str) -> tuple[int, RankedMemory]:
+def ranked_in(recall: Recall, memory_id: str, scope: str = "") -> tuple[int, RankedMemory]:
     """Return the rank of a memory in a recall, from 1, and what is known of it there.
+
+    Without a scope, the best of those with the id.
 
     Raises
     ------
@@ -25,7 +28,7 @@ def ranked_in(recall: Recall, memory_id: str) -> tuple[int, RankedMemory]:
         The recall did not find the memory.
     """
     for rank, found in enumerate(recall.ranked, start=1):
-        if found.id == memory_id:
+        if found.id == memory_id and scope in ("", found.scope):
             return rank, found
     raise InvalidInputError(
         "the recall did not find this memory: give a label from its text, or an id",
@@ -43,12 +46,14 @@ def explanation(recall: Recall, rank: int, found: RankedMemory) -> Iterator[str]
     """Yield the lines: place, the search, the way to it, what the ranking made of it."""
     known = "" if found.relevance is None else f", relevant with probability {_n(found.relevance)}"
     place = f"rank {rank} of {len(recall.ranked)}, score {_n(found.score)}"
-    yield f"[{one_line(found.id)}] {place}{known}"
+    of_scope = f" of scope {name_of(found.scope)}" if found.scope else ""
+    yield f"[{one_line(found.id)}]{of_scope} {place}{known}"
     # The search may have found the memory itself, although its path comes from another seed.
-    if _seed_of(recall, found.id) is not None:
-        yield _seed(recall, found.id)
+    own, seed = _seed_of(recall, found, found.id), _seed_of(recall, found, found.path.seed_id)
+    if own is not None:
+        yield _seed(found.id, own)
     if found.path.seed_id != found.id:
-        yield _seed(recall, found.path.seed_id)
+        yield _seed(found.path.seed_id, seed)
     needed = found.path in recall.needed
     for hop in hops_to(found):
         yield _hop(hop, needed=needed)
@@ -59,23 +64,27 @@ def explanation(recall: Recall, rank: int, found: RankedMemory) -> Iterator[str]
     for name, share in sorted(found.shares.items(), key=lambda pair: (-abs(pair[1]), pair[0])):
         if share:
             yield f"  ranking: {name} {_n(found.features.get(name, 0.0))} brings {share:+.3g}"
-    out = {item.id: item for item in recall.context.omitted}.get(found.id)
+    places = {(item.scope, item.id): item for item in recall.context.omitted}
+    out = places.get((found.scope, found.id))
     if out is not None:
         same = f" of [{one_line(out.duplicate_of)}]" if out.duplicate_of else ""
+        if out.duplicate_scope not in ("", found.scope):
+            same += f" of scope {name_of(out.duplicate_scope)}"
         yield f"  left out of the context: {out.reason}{same}"
 
 
 def explanation_data(recall: Recall, rank: int, found: RankedMemory) -> dict[str, Any]:
     """Return the same for a program."""
-    hit, seed = _seed_of(recall, found.id), _seed_of(recall, found.path.seed_id)
+    hit, seed = _seed_of(recall, found, found.id), _seed_of(recall, found, found.path.seed_id)
     return {
+        **({"memory_scope": found.scope} if found.scope else {}),
         "recall_id": recall.trace.id,
         "memory_id": found.id,
         "rank": rank,
         "score": found.score,
         "relevance": found.relevance,
-        "hit": None if hit is None else asdict(hit),
-        "seed": None if seed is None else asdict(seed),
+        "hit": None if hit is None else plain_seed(hit),
+        "seed": None if seed is None else plain_seed(seed),
         "hops": [asdict(hop) for hop in hops_to(found)],
         "features": dict(found.features),
         "shares": dict(found.shares),
@@ -84,14 +93,14 @@ def explanation_data(recall: Recall, rank: int, found: RankedMemory) -> dict[str
     }
 
 
-def _seed_of(recall: Recall, id_: str) -> Seed | None:
+def _seed_of(recall: Recall, found: RankedMemory, id_: str) -> Seed | None:
+    """Return the hit with this id in the scope of a memory."""
     seeds = (*recall.seeds.seeds, *recall.seeds.runners_up)
-    return next((seed for seed in seeds if seed.id == id_), None)
+    return next((one for one in seeds if (one.scope, one.id) == (found.scope, id_)), None)
 
 
-def _seed(recall: Recall, id_: str) -> str:
+def _seed(id_: str, seed: Seed | None) -> str:
     """Say how the search found the seed."""
-    seed = _seed_of(recall, id_)
     how = []
     if seed is not None and seed.vector_rank is not None:
         cosine = "" if seed.vector_score is None else f" (cosine {_n(seed.vector_score)})"

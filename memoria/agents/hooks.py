@@ -14,6 +14,7 @@ from memoria._support.checks import check_number, check_whole
 from memoria._support.wording import kind_of
 from memoria.agents.kinds import PROMPT_TOKENS, SESSION_TOKENS, Event
 from memoria.agents.transcripts import message_of
+from memoria.agents.using import cited_in
 from memoria.errors import EmptyScopeError, InvalidInputError
 from memoria.types import Message
 
@@ -147,6 +148,7 @@ async def answer_hook(memory: AgentMemory, call: HookCall) -> str:
         return ""
     if call.event == "stop":
         await _keep(memory, call)
+        await memory.note_used(cited_in(_reply(call)))
         return ""
     try:
         if call.event == "session-start":
@@ -165,16 +167,23 @@ async def answer_hook(memory: AgentMemory, call: HookCall) -> str:
 
 def _context(memory: AgentMemory, call: HookCall) -> ContextConfig:
     """Return the settings of the context, with the limits of the call."""
-    context, least, best = (
-        memory.retriever.config.context,
-        call.min_relevance,
-        call.min_best_relevance,
-    )
+    context = memory.retriever.config.context
+    least, best = call.min_relevance, call.min_best_relevance
     return replace(
         context,
         min_relevance=context.min_relevance if least is None else least,
         min_best_relevance=context.min_best_relevance if best is None else best,
     )
+
+
+def _reply(call: HookCall) -> str:
+    """Return what the assistant said since the user's last message."""
+    said: list[str] = []
+    for message in reversed(call.messages):
+        if message.role == "user":
+            break
+        said.append(message.text)
+    return "\n".join(reversed(said))
 
 
 async def _keep(memory: AgentMemory, call: HookCall) -> None:

@@ -1,4 +1,4 @@
-"""Show memories as they stand, with their strongest edges, within a budget of tokens.
+"""Show memories as they are, with their strongest edges, within a budget of tokens.
 
 In: memories with their edges. Out: lines. Touches nothing.
 """
@@ -23,25 +23,32 @@ _LEAST_TOKENS = 12
 class Opened:
     """Memories shown so far, in the order of their ids as they were given."""
 
-    def __init__(
-        self, tokens: int, count: CountTokens, superseded: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, tokens: int, count: CountTokens) -> None:
         self.text = ""
         self.ids: list[str] = []
         self.cut: list[str] = []
         self.missing: list[str] = []
-        self._superseded = superseded or {}
+        self.superseded: Mapping[str, str] = {}
         self._tokens = tokens
         self._count = count
 
-    async def read(self, retriever: GraphRetriever, ids: tuple[str, ...]) -> None:
+    async def read(
+        self, retriever: GraphRetriever, ids: tuple[str, ...], heading: str = ""
+    ) -> None:
         """Show memories one by one; once the budget is full, the others are only looked for.
+
+        Parameters
+        ----------
+        heading
+            Heading above the memories; none if empty.
 
         Notes
         -----
         One round trip for all, and two for the edges of each memory that has room.
         """
         missing = set((await retriever.get(ids)).missing)
+        if heading and len(missing) < len(ids) and self._count(heading) < self._left():
+            self.text = self._before() + heading
         for id_ in ids:
             if id_ in missing:
                 self.missing.append(id_)
@@ -69,7 +76,7 @@ class Opened:
 
     def _add(self, memory: MemoryNode, found: Neighbourhood) -> bool:
         """Show a memory; return whether all of it fits."""
-        whole = "\n".join([_body(memory, self._superseded.get(memory.id)), *_edges(found)])
+        whole = "\n".join([_body(memory, self.superseded.get(memory.id)), *_edges(found)])
         shown = fitting(whole, self._left(), self._count)
         if shown:
             self.text = self._before() + shown

@@ -32,14 +32,17 @@ def read_transcript(file: Path, harness: Harness) -> tuple[Message, ...]:
     OSError
         The file can't be read.
     """
+    said_to = said_to_claude_code if harness == "claude" else said_to_codex
     found = []
     for place, line in _last_lines(file):
         try:
             value = json.loads(line)
         except (ValueError, RecursionError):  # half-written by the host, or nested too deep
             continue
-        if isinstance(value, dict) and (said := _said(value, harness)) is not None:
-            found.append(_message(said, value, str(value.get("uuid") or place)))
+        if isinstance(value, dict) and (said := said_to(value)).text:
+            id_, when = str(value.get("uuid") or place), value.get("timestamp")
+            plain = {"role": said.role, "text": said.text, "id": id_, "created_at": when}
+            found.append(message_of(plain))
     return tuple(message for message in found if message is not None)[-MOST:]
 
 
@@ -54,18 +57,6 @@ def _last_lines(file: Path) -> Iterator[tuple[int, bytes]]:
         for line in opened:
             yield place, line
             place += len(line)
-
-
-def _said(value: dict[str, Any], harness: Harness) -> tuple[str, str] | None:
-    """Return the role and the text of a line; None if nobody said anything there."""
-    said = said_to_claude_code(value) if harness == "claude" else said_to_codex(value)
-    return (said.role, said.text) if said.text else None
-
-
-def _message(said: tuple[str, str], value: dict[str, Any], id_: str) -> Message | None:
-    return message_of(
-        {"role": said[0], "text": said[1], "id": id_, "created_at": value.get("timestamp")}
-    )
 
 
 def message_of(value: dict[str, Any]) -> Message | None:

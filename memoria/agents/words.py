@@ -6,20 +6,19 @@ randomness.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from memoria._support.wording import cut, number_of
 from memoria.agents.answer import fenced_apart, name_of, one_line
 from memoria.graph.stats import ScopeStats
+from memoria.recall.packing import WEAK_RELEVANCE
 from memoria.store import ServerFacts
 from memoria.types import MemoryNode, Recall, Remembered
+from memoria.types.results import best_relevance
 
 #: Characters of a memory in a list of the newest ones.
 NEWEST_CHARS = 300
-#: Relevance of the best memory below which a model is warned. It is the probability of being
-#: evidence, so below this limit fewer than one in three best memories are.
-WEAK_RELEVANCE = 0.3
 _WEAK = "The best of these has a relevance of {}: they may not answer the question."
 #: The longest line of `weakness`, for the room that it takes.
 LONGEST_WEAKNESS = _WEAK.format("0.00012")
@@ -32,27 +31,21 @@ HOW_TO_REPLACE = (
 
 def why_empty(found: Recall) -> str:
     """Say why nothing is packed; an empty answer would look like an empty memory."""
-    if found.trace.notes:
-        known = known_relevance(found, [entry.id for entry in found.ranked])
-        count = number_of(len(known), "memory", "memories")
-        best = f": the best of {count} has a relevance of {max(known):.2g}" if known else ""
-        return f"(nothing that is stored is likely to answer the question{best})"
-    if found.context.omitted:
+    left_out = found.context.omitted_by_reason
+    if "relevance" in left_out and "budget" not in left_out:
+        count, best = number_of(len(found.ranked), "memory", "memories"), found.best_relevance
+        shown = "" if best is None else f": the best of {count} has a relevance of {best:.2g}"
+        return f"(nothing that is stored is likely to answer the question{shown})"
+    if left_out:
         return "(the memories found do not fit: ask again with more max_tokens)"
     return "(nothing was found: ask in other words)"
 
 
 def weakness(found: Recall) -> list[str]:
     """Warn, in one line, of a context whose best memory is unlikely to be evidence."""
-    best = max(known_relevance(found, [item.id for item in found.context.items]), default=1.0)
-    return [_WEAK.format(f"{best:.2g}")] if best < WEAK_RELEVANCE else []
-
-
-def known_relevance(found: Recall, ids: Collection[str]) -> list[float]:
-    """Return the relevance of these memories; none at all if that of one is not known."""
-    given = [entry.relevance for entry in found.ranked if entry.id in ids]
-    known = [one for one in given if one is not None]
-    return known if len(known) == len(given) else []
+    packed = {(item.scope, item.id) for item in found.context.items}
+    best = best_relevance(entry for entry in found.ranked if (entry.scope, entry.id) in packed)
+    return [] if best is None or best >= WEAK_RELEVANCE else [_WEAK.format(f"{best:.2g}")]
 
 
 def notes_on(found: Recall) -> list[str]:
@@ -67,21 +60,23 @@ def notes_on(found: Recall) -> list[str]:
 def recalled(found: Recall) -> dict[str, Any]:
     """Return what a recall packed and left out, for a program."""
     omitted = found.context.omitted_by_reason
-    relevance = {entry.id: entry.relevance for entry in found.ranked}
+    relevance = {(entry.scope, entry.id): entry.relevance for entry in found.ranked}
     memories = [
         {
+            **({"scope": item.scope} if item.scope else {}),
             "label": item.label,
             "id": item.id,
             "kind": item.kind,
             "date": None if item.date is None else item.date.isoformat(),
             "score": item.score,
-            "relevance": relevance.get(item.id),
+            "relevance": relevance.get((item.scope, item.id)),
         }
         for item in found.context.items
     ]
     return {
         "recall_id": found.trace.id,
         "memories": memories,
+        "best_relevance": found.best_relevance,
         "omitted": omitted,
         "truncated": "budget" in omitted,
         "degraded": list(found.trace.degraded),

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from memoria.cli.common import FAILED, advice, err, printable
+from memoria.cli.common import FAILED, advice, err
 from memoria.cli.later import LaterCommand, add_later
 from memoria.errors import MemoriaError
 
@@ -48,7 +48,7 @@ PANELS = {
 }
 LEARNING = (
     "learn.reinforce learn.feedback learn.co_activate learn.suppress learn.override "
-    "learn.consolidate learn.undo"
+    "learn.log learn.consolidate learn.undo"
 )
 
 for panel, places in PANELS.items():
@@ -121,7 +121,7 @@ def _open_closed_streams() -> None:
 
 
 def _fail(message: str) -> None:
-    err.print(f"memoria: {printable(message)}", style="red", markup=False)
+    err.print(f"memoria: {message}", style="red", markup=False)
     sys.exit(FAILED)
 
 

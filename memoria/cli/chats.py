@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 import typer
 
 from memoria._support.progress import progress_bars
-from memoria.cli.common import Json, Scope, print_doubt, print_facts, run
-from memoria.cli.connection import Connection, on_store
+from memoria.cli.common import Json, Scope, print_doubt, print_facts
+from memoria.cli.connection import Connection
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
 from memoria.cli.tally import DryRun, Tally
 from memoria.importers import READERS, detect_format
@@ -106,7 +106,7 @@ def import_chats(
                 await load_model(model)
                 return await writer.write(found, progress=progress)
 
-            done = run(on_store(connection, write))
+            done = connection.run(write)
     tally.show_problems()
     print_doubt(done.certain)
     facts = {"format": name, "dry_run": dry_run, **tally.facts(done, rehearsed=dry_run)}

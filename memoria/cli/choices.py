@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from memoria.cli.pairs import pairs_of
+from memoria.cli.common import pairs_of
 from memoria.recall.config import RetrieverConfig
 from memoria.recall.plain_settings import exploration_from
 from memoria.recall.ranking.config import RelevanceConfig
@@ -19,14 +19,6 @@ from memoria.recall.strategies import STRATEGIES, TransferEnergy
 
 StrategyName = Annotated[
     str, typer.Option("--strategy", help=f"How energy moves: {', '.join(STRATEGIES)}.")
-]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="KEY=VALUE",
-        help="Setting of the exploration, such as strategy.max_depth=3; may be repeated.",
-    ),
 ]
 Weights = Annotated[
     str,

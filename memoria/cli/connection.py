@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 import typer
 
+from memoria.cli.common import run
 from memoria.cli.groups import OptionGroup
 
 if TYPE_CHECKING:  # the driver takes long to load, and `memoria mcp` greets before that
     from memoria.cli.embedders import EmbedderChoice
+    from memoria.recall.config import RetrieverConfig
     from memoria.retriever import GraphRetriever
     from memoria.store import Store, Target
     from memoria.store.config import StoreConfig
@@ -44,6 +46,10 @@ class Connection(OptionGroup):
         auth = given_auth(self.user, password_file=self.password_file)
         return await find_target(self.uri, auth, self.database)
 
+    def run(self, work: Callable[[Store], Awaitable[T]], config: StoreConfig | None = None) -> T:
+        """Do the work of a command on the database; see `on_store` and `run`."""
+        return run(on_store(self, work, config))
+
     def adapted(self, store: Store) -> Store:
         """Return the store that a command works on, here the store itself."""
         return store
@@ -55,20 +61,15 @@ class Connection(OptionGroup):
 
 
 async def on_store(
-    connection: Connection,
-    work: Callable[[Store], Awaitable[T]],
-    config: StoreConfig | None = None,
+    connection: Connection, work: Callable[[Store], Awaitable[T]], config: StoreConfig | None = None
 ) -> T:
     """Open the database, run ``work`` on it, and close it."""
-    return await on_target(await connection.find(), work, config, adapt=connection.adapted)
+    target = await connection.find()
+    return await on_target(target, lambda store: work(connection.adapted(store)), config)
 
 
 async def on_target(
-    target: Target,
-    work: Callable[[Store], Awaitable[T]],
-    config: StoreConfig | None = None,
-    *,
-    adapt: Callable[[Store], Store] = lambda store: store,
+    target: Target, work: Callable[[Store], Awaitable[T]], config: StoreConfig | None = None
 ) -> T:
     """Run ``work`` on a database whose address is known; see `on_store`."""
     from memoria.store import Store, open_driver
@@ -76,11 +77,17 @@ async def on_target(
 
     config = config or StoreConfig()
     async with open_driver(target, config) as driver:
-        return await work(adapt(Store(driver, database=target.database, config=config)))
+        return await work(Store(driver, database=target.database, config=config))
 
 
 def opening_of(
-    connection: Connection, scope: str, choose: EmbedderChoice, *, writes: bool = False
+    connection: Connection,
+    scope: str,
+    choose: EmbedderChoice,
+    *,
+    config: RetrieverConfig | None = None,
+    learn: Literal["used"] | None = None,
+    writes: bool = False,
 ) -> Callable[[], Awaitable[GraphRetriever]]:
     """Return what opens a retriever, which its `close` closes, for a command that serves long.
 
@@ -94,7 +101,8 @@ def opening_of(
 
         async def made(store: Store) -> GraphRetriever:
             store = connection.adapted(store)
-            return GraphRetriever(store, scope=scope, embedder=await choose(store))
+            model = await choose(store)
+            return GraphRetriever(store, scope=scope, embedder=model, config=config, learn=learn)
 
         target = await connection.find()
         return await open_on(target, made, warm=True, embed_pending=writes)

@@ -16,7 +16,7 @@ import typer
 
 from memoria._support.progress import ProgressCallback, progress_bars
 from memoria.cli.choices import weights_named
-from memoria.cli.common import run
+from memoria.cli.common import is_given
 from memoria.cli.connection import Connection, on_store, on_target
 from memoria.cli.embedders import embedder_choice, embedder_named, load_model
 from memoria.embed import DEFAULT_ONNX_MODEL, Embedder
@@ -99,14 +99,10 @@ class Reading:
 
 
 def read_subjects(
-    context: typer.Context,
-    folders: Sequence[Path],
-    how: Reading,
-    connection: OwnConnection,
+    context: typer.Context, folders: Sequence[Path], how: Reading, connection: OwnConnection
 ) -> list[EmbeddedDataset]:
     """Read datasets; refuse an explicit embedder together with the supplied vectors."""
-    said = context.get_parameter_source("embedder")
-    if how.use_vectors and said is not None and said.name == "COMMANDLINE":
+    if how.use_vectors and is_given(context, "embedder"):
         raise typer.BadParameter(
             "--use-vectors replaces the embedder: leave --embedder out", param_hint="--embedder"
         )
@@ -130,7 +126,7 @@ def read_subjects(
 def _embedder(name: str | None, connection: OwnConnection) -> Embedder | None:
     """Return the named embedder, else that of the given database, else the default."""
     if name is None and connection.is_given:
-        return run(on_store(connection, embedder_choice(None)))
+        return connection.run(embedder_choice(None))
     return embedder_named(name or DEFAULT_ONNX_MODEL)
 
 
@@ -148,7 +144,15 @@ async def on_dataset(
     with progress_bars() as progress:
 
         async def loaded(store: Store) -> T:
-            await _load(subject, store, progress)
+            await prepare(store, subject.embedder)
+            await load_model(subject.embedder, progress)
+            await load_dataset(
+                store,
+                subject.dataset,
+                embedder=subject.embedder,
+                use_supplied=subject.use_supplied,
+                progress=progress,
+            )
             return await work(store, progress)
 
         if connection.is_given:
@@ -159,15 +163,3 @@ async def on_dataset(
             heap_mb=HEAP_MB, page_cache_mb=PAGE_CACHE_MB, progress=progress
         ) as server:
             return await on_target(Target(uri=server.uri, auth=server.auth), loaded)
-
-
-async def _load(subject: EmbeddedDataset, store: Store, progress: ProgressCallback) -> None:
-    await prepare(store, subject.embedder)
-    await load_model(subject.embedder, progress)
-    await load_dataset(
-        store,
-        subject.dataset,
-        embedder=subject.embedder,
-        use_supplied=subject.use_supplied,
-        progress=progress,
-    )

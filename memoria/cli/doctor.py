@@ -12,25 +12,11 @@ import typer
 
 from memoria._support.home import default_home
 from memoria._support.wording import number_of
-from memoria.cli.common import (
-    FAULTY,
-    WARNED,
-    Json,
-    err,
-    one_line,
-    out,
-    print_facts,
-    run,
-)
-from memoria.cli.connection import Connection, on_store
+from memoria.cli.common import EXIT_CODES, Json, err, one_line, out, print_facts, print_json
+from memoria.cli.connection import Connection
 from memoria.cli.embedders import FORMS, embedder_named
 from memoria.cli.examination import show
-from memoria.cli.mapping import (
-    MappedConnection,
-    examine_through,
-    mapping_of,
-    show_problems,
-)
+from memoria.cli.mapping import MappedConnection, check_mapping, mapping_of
 from memoria.doctor import FIXES, LIMIT, Examination, ExamineConfig, Finding, Fixed, examine
 from memoria.doctor import fix as apply_fixes
 from memoria.errors import LocalServerError
@@ -39,7 +25,6 @@ from memoria.store.config import StoreConfig
 
 SEED = 0  # of the sample, so that the same database gives the same answer
 FIX_TIMEOUT_S = 3_600.0  # a remedy may change every edge of a large database
-_EXIT_CODES = {"warning": WARNED, "error": FAULTY}
 
 
 def doctor(
@@ -53,15 +38,13 @@ def doctor(
         int, typer.Option(min=1, help="Largest number of memories, and of edges, to examine.")
     ] = LIMIT,
     embedder: Annotated[
-        str | None,
-        typer.Option(help=f"Embedder to compare with the database: {FORMS}."),
+        str | None, typer.Option(help=f"Embedder to compare with the database: {FORMS}.")
     ] = None,
     every: Annotated[
         bool, typer.Option("--all", help="Also show checks that are ok, and all degrees.")
     ] = False,
     fix: Annotated[
-        list[str] | None,
-        typer.Option(help="Apply the remedy of this check; may be repeated."),
+        list[str] | None, typer.Option(help="Apply the remedy of this check; may be repeated.")
     ] = None,
     *,
     connection: MappedConnection,
@@ -90,7 +73,7 @@ def doctor(
     """
     if connection.mapping is not None:
         mapping = mapping_of(connection.mapping)
-        show_problems(mapping, examine_through(mapping, connection.plain, limit), as_json)
+        check_mapping(mapping, connection.plain, limit, as_json)
         return
     if fix:
         _fix(fix, scope, connection, as_json)
@@ -103,13 +86,13 @@ def doctor(
         return await examine(store, scope=scope, embedder=model, config=config, rng=rng)
 
     with err.status("examining the database"):
-        found: Examination = run(on_store(connection, look))
+        found: Examination = connection.run(look)
     found = replace(found, findings=(*found.findings, *check_home(default_home())))
     if as_json:
-        print_facts({"severity": found.severity, **asdict(found)}, True, "")
+        print_json({"severity": found.severity, **asdict(found)})
     else:
         show(found, out, every=every)
-    raise typer.Exit(_EXIT_CODES.get(found.severity, 0))
+    raise typer.Exit(EXIT_CODES.get(found.severity, 0))
 
 
 def check_home(home: Path) -> list[Finding]:
@@ -141,12 +124,9 @@ def _fix(checks: Sequence[str], scope: str | None, connection: Connection, as_js
             param_hint="--fix",
         )
     options = connection.as_options()
-    fixed: tuple[Fixed, ...] = run(
-        on_store(
-            connection,
-            lambda store: apply_fixes(store, checks, scope=scope, options=options),
-            StoreConfig(query_timeout_s=FIX_TIMEOUT_S),
-        )
+    fixed: tuple[Fixed, ...] = connection.run(
+        lambda store: apply_fixes(store, checks, scope=scope, options=options),
+        StoreConfig(query_timeout_s=FIX_TIMEOUT_S),
     )
     lines = "\n".join(f"{each.check}: {_done(each)}" for each in fixed)
     print_facts({"fixed": [asdict(each) for each in fixed]}, as_json, lines)

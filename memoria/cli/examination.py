@@ -145,6 +145,6 @@ def _sum(found: Examination, *, every: bool) -> Text:
     text = ", ".join(parts)
     if not every:
         if caused := sum(bool(each.cause) for each in found.findings):
-            text += f", {number_of(caused, 'other', 'others')} of the same cause"
+            text += f", {number_of(caused, 'other')} of the same cause"
         text += "; --all shows them all"
     return Text(text, style=_MARKS[found.severity][1])

@@ -26,19 +26,18 @@ NAMES = ("category", "methods", "method", "weights", "feature")
 
 def print_report(report: Report, embedder: str | None) -> None:
     """Print the dataset, a table for each method, the differences and the times."""
-    if report.memories is None or report.edges is None:
-        size = [
-            number_of(report.items, "message", "messages"),
-            number_of(report.scopes, "chat", "chats"),
-        ]
+    if report.items is None:
+        size = [number_of(report.scopes, "scope")]
+    elif report.memories is None or report.edges is None:
+        size = [number_of(report.items, "message"), number_of(report.scopes, "chat")]
     else:
         size = [
             number_of(report.items, "ranked memory", "ranked memories"),
             f"{number_of(report.memories, 'memory', 'memories')} in all",
-            number_of(report.edges, "edge", "edges"),
-            number_of(report.scopes, "scope", "scopes"),
+            number_of(report.edges, "edge"),
+            number_of(report.scopes, "scope"),
         ]
-    asked = number_of(report.questions, "question", "questions")
+    asked = number_of(report.questions, "question")
     kept = [asked, *size, f"embedder {embedder or 'none'}"]
     out.print(one_line(f"{report.dataset}, {report.split}: {', '.join(kept)}"), markup=False)
     for reason, number in report.left_out.items():
@@ -68,7 +67,7 @@ def print_report(report: Report, embedder: str | None) -> None:
 def print_notes(notes: Mapping[str, int]) -> None:
     """Print how often recalls were degraded, and why."""
     for text, number in list(notes.items())[:SHOWN_NOTES]:
-        note = f"in {number_of(number, 'recall', 'recalls')}: {text}"
+        note = f"in {number_of(number, 'recall')}: {text}"
         out.print(one_line(note), style="dim", markup=False)
 
 

@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 
+from memoria.cli.common import pairs_of
 from memoria.cli.groups import OptionGroup
 from memoria.cli.holding import time_of
-from memoria.cli.pairs import pairs_of
 from memoria.types import MemoryFilter
 
 

@@ -21,10 +21,9 @@ from memoria.cli.common import (
     one_line,
     print_doubt,
     print_facts,
-    run,
     say_missing,
 )
-from memoria.cli.connection import Connection, on_store
+from memoria.cli.connection import Connection
 from memoria.cli.filtering import Filtering
 from memoria.cli.nothing import say_nothing_found
 from memoria.graph.graph_reader import matching_ids
@@ -85,7 +84,7 @@ def forget(
             await say_nothing_found(store, scope)
         return found
 
-    there: list[str] = run(on_store(connection, look))
+    there: list[str] = connection.run(look)
     done = ForgetReport()
     if there and not dry_run:
         if not yes:  # ask outside of the event loop, which would swallow a Ctrl-C
@@ -97,14 +96,14 @@ def forget(
             writer = GraphWriter(store, scope=scope)
             return await writer.forget(there, delete_foreign=delete_foreign)
 
-        done = run(on_store(connection, work))
+        done = connection.run(work)
     missing = sorted(set(wanted).difference(there))
     say_missing(missing, scope)
     stays = "; its node stays, as it has data of other programs: --delete-foreign deletes it"
     forgot = "would forget" if dry_run else "forgot"
     lines = [f"{forgot} {one_line(id_)}{stays if id_ in done.kept else ''}" for id_ in there]
     if done.connectors:
-        count = number_of(done.connectors, "connector", "connectors")
+        count = number_of(done.connectors, "connector")
         lines.append(f"and {count} that joined no other memory")
     print_doubt(done.certain)
     facts = {
@@ -139,7 +138,7 @@ def forget_scope(
     """
     if not yes:
         _check_terminal(True)
-        size: ScopeStats = run(on_store(connection, lambda store: scope_stats(store, scope)))
+        size: ScopeStats = connection.run(lambda store: scope_stats(store, scope))
         _confirm(
             f"Delete scope {one_line(scope)} "
             f"({number_of(size.memories, 'memory', 'memories')}, {number_of(size.edges, 'edge')}) "
@@ -153,7 +152,7 @@ def forget_scope(
                 confirm=scope, delete_foreign=delete_foreign, progress=progress
             )
 
-    receipt: ScopeReceipt = run(on_store(connection, work))
+    receipt: ScopeReceipt = connection.run(work)
     print_doubt(receipt.certain)
     facts = asdict(receipt) | {"finished_at": receipt.finished_at.isoformat()}
     print_facts(facts, as_json, _receipt(receipt))
@@ -180,7 +179,7 @@ def delete_edge(
     async def work(store: Store) -> Count:
         return await GraphWriter(store, scope=scope).delete_edge(source, target, relation)
 
-    deleted: Count = run(on_store(connection, work))
+    deleted: Count = connection.run(work)
     print_doubt(deleted.certain)
     ends = f"from {one_line(source)} to {one_line(target)} in scope {one_line(scope)}"
     none = "nothing deleted: no edge leads" if deleted.certain else "no edge leads any more"

@@ -5,36 +5,52 @@ In: arguments. Out: settings of a recall or an exploration. Touches nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Any
 
 import typer
 
+from memoria.cli.common import pairs_of
 from memoria.cli.groups import OptionGroup
-from memoria.cli.pairs import pairs_of
 from memoria.recall.config import RetrieverConfig
 
-AsOf = Annotated[
-    str | None,
-    typer.Option(
-        "--as-of",
-        metavar="TIME",
-        help="Ask for an earlier state: memories that were valid at this time (ISO 8601).",
-    ),
-]
-IncludeOutdated = Annotated[
-    bool, typer.Option("--include-outdated", help="Let superseded and outdated memories take part.")
-]
-Situation = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--situation",
-        metavar="KEY=VALUE",
-        help="Leave out memories whose conditions contradict it; may be repeated.",
-    ),
-]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holding(OptionGroup):
+    """The options that say which state of the memories is asked for."""
+
+    as_of: Annotated[
+        str | None,
+        typer.Option(
+            "--as-of",
+            metavar="TIME",
+            help="Ask for an earlier state: memories that were valid at this time (ISO 8601).",
+        ),
+    ] = None
+    include_outdated: Annotated[
+        bool,
+        typer.Option("--include-outdated", help="Let superseded and outdated memories take part."),
+    ] = False
+    situation: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--situation",
+            metavar="KEY=VALUE",
+            help="Leave out memories whose conditions contradict it; may be repeated.",
+        ),
+    ] = None
+
+    def over(self, config: RetrieverConfig) -> RetrieverConfig:
+        """Return the settings, overridden by those of these options that are given."""
+        given: dict[str, Any] = {}
+        if self.as_of is not None:
+            given["as_of"] = time_of(self.as_of, "--as-of")
+        if self.include_outdated:
+            given["include_outdated"] = True
+        if self.situation:
+            given["situation"] = pairs_of(self.situation, "--situation")
+        return replace(config, **given)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,31 +67,13 @@ class TimePhrases(OptionGroup):
     no_time_phrases: Annotated[
         bool,
         typer.Option(
-            "--no-time-phrases",
-            help="Don't prefer memories from a time that the question names.",
+            "--no-time-phrases", help="Don't prefer memories from a time that the question names."
         ),
     ] = False
 
     def over(self, config: RetrieverConfig) -> RetrieverConfig:
         """Return the settings, overridden by these options."""
         return replace(config, time_zone=self.time_zone, time_phrases=not self.no_time_phrases)
-
-
-def with_holding(
-    config: RetrieverConfig,
-    as_of: str | None,
-    include_outdated: bool,
-    situation: Sequence[str] | None,
-) -> RetrieverConfig:
-    """Return the settings with those of the three options."""
-    given: dict[str, Any] = {}
-    if as_of is not None:
-        given["as_of"] = time_of(as_of, "--as-of")
-    if include_outdated:
-        given["include_outdated"] = True
-    if situation:
-        given["situation"] = pairs_of(situation, "--situation")
-    return replace(config, **given)
 
 
 def time_of(text: str, option: str) -> datetime:

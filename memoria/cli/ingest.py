@@ -10,16 +10,8 @@ import typer
 from memoria._support.checks import MAX_DIMENSIONS
 from memoria._support.progress import progress_bars
 from memoria._support.wording import number_of
-from memoria.cli.common import (
-    Json,
-    Scope,
-    err,
-    one_line,
-    print_doubt,
-    print_facts,
-    run,
-)
-from memoria.cli.connection import Connection, on_store
+from memoria.cli.common import Json, MoreKinds, Scope, one_line, print_doubt, print_facts, warn
+from memoria.cli.connection import Connection
 from memoria.cli.embedders import (
     EmbedderName,
     embedder_choice,
@@ -27,12 +19,13 @@ from memoria.cli.embedders import (
     load_model,
     recorded_embedder,
 )
-from memoria.cli.link import linker_named
-from memoria.cli.tally import embedded
+from memoria.cli.link import MinCosine, MinScore, link_config
+from memoria.cli.tally import embedded, first_write
 from memoria.graph.schema import SchemaReport, apply_schema
 from memoria.graph.server_facts import AbsentEmbedder, NamedEmbedder, probe
 from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.ingest import IngestReport, ingest_files
+from memoria.learn.link import Linker
 from memoria.store import Store
 from memoria.types import WriteReport
 from memoria.writer import GraphWriter
@@ -73,7 +66,7 @@ def init(
         known = await _recorded(store) if embedder is None else model
         return await apply_schema(store, embedder=known, dimensions=dimensions, kinds=kinds)
 
-    report: SchemaReport = run(on_store(connection, apply))
+    report: SchemaReport = connection.run(apply)
     facts = {
         "version": report.facts.version,
         "edition": report.facts.edition,
@@ -99,10 +92,7 @@ def ingest(
     *,
     connection: Connection,
     embedder: EmbedderName = None,
-    kind: Annotated[
-        list[str] | None,
-        typer.Option(help="One more kind that memories may have; may be repeated."),
-    ] = None,
+    kind: MoreKinds = None,
     link: Annotated[
         Literal["composite", "similarity", "none"],
         typer.Option(
@@ -110,6 +100,8 @@ def ingest(
             help="Link new memories with similar ones: composite, similarity or none.",
         ),
     ] = "none",
+    min_score: MinScore = None,
+    min_cosine: MinCosine = None,
     skip_invalid: Annotated[
         bool, typer.Option("--skip-invalid", help="Leave out wrong lines, and count them.")
     ] = False,
@@ -124,32 +116,28 @@ def ingest(
     cat memories.jsonl | memoria ingest - --link composite
     """
     choose = embedder_choice(embedder)
+    config = link_config(link, min_score, min_cosine)
 
     async def write(store: Store) -> IngestReport:
         model = await choose(store)
+        linker = None
+        if config is not None:
+            linker = Linker(store, scope=scope, config=config, embedder=model)
         writer = GraphWriter(
-            store,
-            scope=scope,
-            embedder=model,
-            kinds=(*DEFAULT_KINDS, *(kind or ())),
-            linker=linker_named(link, store, scope),
+            store, scope=scope, embedder=model, kinds=(*DEFAULT_KINDS, *(kind or ())), linker=linker
         )
         await writer.ready()  # fail before a model is downloaded
         await load_model(model)
         with progress_bars() as progress:
             return await ingest_files(writer, files, skip_invalid=skip_invalid, progress=progress)
 
-    report: IngestReport = run(on_store(connection, write))
+    report: IngestReport = connection.run(write)
     for problem in report.problems:
-        err.print(problem, style="yellow", markup=False)
+        warn(problem)
     done = report.written
     if done.duplicates:
         repeated = number_of(done.duplicates, "memory", "memories")
-        err.print(
-            f"{repeated} with an id that comes again: the last memory of an id counts",
-            style="yellow",
-            markup=False,
-        )
+        warn(f"{repeated} with an id that comes again: the last memory of an id counts")
     print_doubt(report.certain)
     facts = {"lines": report.lines, **asdict(done), "problems": report.problems}
     facts["certain"] = report.certain
@@ -161,14 +149,11 @@ def _ingested(done: WriteReport, scope: str, *, linked: bool) -> str:
     parts = [
         f"{number_of(done.memories, 'memory', 'memories')} "
         f"({done.memories_created} new, {embedded(done)})",
-        f"{number_of(done.relations, 'edge', 'edges')} ({done.relations_created} new)",
-        f"{number_of(done.skipped, 'line', 'lines')} skipped",
+        f"{number_of(done.relations, 'edge')} ({done.relations_created} new)",
+        f"{number_of(done.skipped, 'line')} skipped",
     ]
     if linked:
-        parts.insert(2, f"{number_of(done.links, 'link', 'links')} ({done.links_created} new)")
+        parts.insert(2, f"{number_of(done.links, 'link')} ({done.links_created} new)")
     if done.unlinked:
         parts.insert(3, f"{done.unlinked} not linked without a vector")
-    first = (
-        "the database was not set up, so its indexes were created; " if done.schema_created else ""
-    )
-    return f"{first}{', '.join(parts)}; scope {one_line(scope)}"
+    return f"{first_write(done)}{', '.join(parts)}; scope {one_line(scope)}"

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from memoria._support.wording import number_of
-from memoria.cli.common import (
-    Json,
-    Scope,
-    one_line,
-    print_facts,
-    run,
-)
-from memoria.cli.connection import Connection, on_store
+from memoria.cli.common import Json, Scope, one_line, print_facts
+from memoria.cli.connection import Connection
 from memoria.cli.pack import read_document
-from memoria.graph.vocabulary import CONFLICTS
 from memoria.learn import LearnConfig, Learner
+from memoria.learn.learner import MAX_EVENTS
 from memoria.serialize import trace_from
-from memoria.types import ConsolidateReport, LearnReport, SuppressionKind, Trace
+from memoria.store import Store
+from memoria.types import ConsolidateReport, LearnReport, LoggedEvent, SuppressionKind, Trace
 
 SHOWN_CHANGES = 20
 
 TraceFile = Annotated[
     str, typer.Argument(help="Output of recall --json --full; - is stdin.", metavar="TRACE")
+]
+OfScope = Annotated[
+    str | None, typer.Option("--scope", help="Which scope to learn in, if the recall read several.")
 ]
 EventId = Annotated[
     str | None, typer.Option("--event", help="Id of the event; the same id again changes nothing.")
@@ -38,6 +36,7 @@ def reinforce(
     trace: TraceFile,
     used: Annotated[list[str], typer.Option(help="Memory that was used; may be repeated.")],
     event: EventId = None,
+    scope: OfScope = None,
     *,
     connection: Connection,
     as_json: Json = False,
@@ -55,7 +54,7 @@ def reinforce(
     def work(learner: Learner, found: Trace) -> Awaitable[LearnReport]:
         return learner.reinforce(found, used, event_id=event)
 
-    _on_trace(trace, work, connection, as_json)
+    _on_trace(trace, work, connection, scope, as_json)
 
 
 def feedback(
@@ -67,6 +66,7 @@ def feedback(
         list[str] | None, typer.Option(help="Memory that was contradicted; may be repeated.")
     ] = None,
     event: EventId = None,
+    scope: OfScope = None,
     *,
     connection: Connection,
     as_json: Json = False,
@@ -83,12 +83,13 @@ def feedback(
             found, confirmed=confirmed or (), overridden=overridden or (), event_id=event
         )
 
-    _on_trace(trace, work, connection, as_json)
+    _on_trace(trace, work, connection, scope, as_json)
 
 
 def co_activate(
     trace: TraceFile,
     event: EventId = None,
+    scope: OfScope = None,
     *,
     connection: Connection,
     as_json: Json = False,
@@ -103,7 +104,7 @@ def co_activate(
     def work(learner: Learner, found: Trace) -> Awaitable[LearnReport]:
         return learner.co_activate(found, event_id=event)
 
-    _on_trace(trace, work, connection, as_json)
+    _on_trace(trace, work, connection, scope, as_json)
 
 
 def suppress(
@@ -112,9 +113,10 @@ def suppress(
     kind: Annotated[
         SuppressionKind,
         typer.Option(
-            help="With conflicts, each suppresses the other; else SOURCE suppresses TARGET."
+            help="conflicts: both stay, and --strategy synapse lets each suppress the other. The "
+            "others: SOURCE supersedes TARGET, which recalls leave out."
         ),
-    ] = CONFLICTS,
+    ],
     event: EventId = None,
     scope: Scope = "default",
     *,
@@ -127,13 +129,11 @@ def suppress(
     --------
     memoria learn suppress new-plan old-plan --kind deprecated-to --scope alice
     """
-    where = on_store(
-        connection,
-        lambda store: Learner(store, scope=scope).suppress(
-            source, target_, kind=kind, event_id=event
-        ),
-    )
-    _say(run(where), scope, as_json)
+
+    def work(store: Store) -> Awaitable[LearnReport]:
+        return Learner(store, scope=scope).suppress(source, target_, kind=kind, event_id=event)
+
+    _say(connection.run(work), scope, as_json)
 
 
 def override(
@@ -153,11 +153,11 @@ def override(
     --------
     memoria learn override --scope alice
     """
-    where = on_store(
-        connection,
-        lambda store: Learner(store, scope=scope).override(ids or None, event_id=event),
-    )
-    _say(run(where), scope, as_json)
+
+    def work(store: Store) -> Awaitable[LearnReport]:
+        return Learner(store, scope=scope).override(ids or None, event_id=event)
+
+    _say(connection.run(work), scope, as_json)
 
 
 def consolidate(
@@ -180,15 +180,32 @@ def consolidate(
     memoria learn consolidate --scope alice --dry-run
     memoria learn consolidate --scope alice --json
     """
-    report = run(
-        on_store(
-            connection,
-            lambda store: Learner(
-                store, scope=scope, config=LearnConfig(log_days=log_days)
-            ).consolidate(dry_run=dry_run),
-        )
+    config = LearnConfig(log_days=log_days)
+    report = connection.run(
+        lambda store: Learner(store, scope=scope, config=config).consolidate(dry_run=dry_run)
     )
     print_facts(asdict(report), as_json, _consolidated(report, scope))
+
+
+def log(
+    limit: Annotated[
+        int, typer.Option(min=1, max=MAX_EVENTS, help="Largest number of events to show.")
+    ] = 20,
+    scope: Scope = "default",
+    *,
+    connection: Connection,
+    as_json: Json = False,
+) -> None:
+    """Show the latest learning events, the newest first.
+
+    Examples
+    --------
+    memoria learn log --scope alice
+    """
+    found = connection.run(lambda store: Learner(store, scope=scope).log(limit=limit))
+    facts = {"scope": scope, "events": [_event_as_json(event) for event in found]}
+    lines = [line for event in found for line in _event_in_words(event)]
+    print_facts(facts, as_json, "\n".join(lines) or f"nothing in the log of {one_line(scope)}")
 
 
 def undo(
@@ -212,12 +229,7 @@ def undo(
         raise typer.BadParameter(
             "give a time such as 2026-05-02T18:00", param_hint="--since"
         ) from exc
-    report = run(
-        on_store(
-            connection,
-            lambda store: Learner(store, scope=scope).undo(moment),
-        )
-    )
+    report = connection.run(lambda store: Learner(store, scope=scope).undo(moment))
     facts = {**asdict(report), "since": report.since.astimezone(UTC).isoformat()}
     gone = ""
     if report.log_since is not None:
@@ -226,8 +238,8 @@ def undo(
     changes = number_of(report.kept, "change")
     kept = f"; {changes} kept, written since" * bool(report.kept)
     line = (
-        f"{number_of(report.events, 'event', 'events')} undone: "
-        f"{number_of(report.restored, 'change', 'changes')} taken back{kept}{gone}; "
+        f"{number_of(report.events, 'event')} undone: "
+        f"{number_of(report.restored, 'change')} taken back{kept}{gone}; "
         f"scope {one_line(scope)}"
     )
     print_facts(facts, as_json, line)
@@ -237,12 +249,15 @@ def _on_trace(
     name: str,
     work: Callable[[Learner, Trace], Awaitable[LearnReport]],
     connection: Connection,
+    scope: str | None,
     as_json: bool,
 ) -> None:
     """Read a trace, learn from it in its scope, and print the changes."""
     trace = read_document(name, trace_from)
-    done = on_store(connection, lambda store: work(Learner(store, scope=trace.scope), trace))
-    _say(run(done), trace.scope, as_json)
+    if scope is None:
+        scope = trace.scope
+    report = connection.run(lambda store: work(Learner(store, scope=scope), trace))
+    _say(report, scope, as_json)
 
 
 def _say(report: LearnReport, scope: str, as_json: bool) -> None:
@@ -263,15 +278,46 @@ def _say(report: LearnReport, scope: str, as_json: bool) -> None:
     print_facts(asdict(report), as_json, f"{done}{before}; scope {one_line(scope)}")
 
 
+def _event_as_json(event: LoggedEvent) -> dict[str, Any]:
+    undone_at = event.undone_at
+    return {
+        **asdict(event),
+        "at": event.at.isoformat(),
+        "undone_at": None if undone_at is None else undone_at.isoformat(),
+    }
+
+
+def _event_in_words(event: LoggedEvent) -> Iterator[str]:
+    """Yield a line for an event, and one for each of its first changes."""
+    undone = "" if event.undone_at is None else f", undone {event.undone_at:%Y-%m-%d %H:%M}"
+    changes = number_of(event.total, "change")
+    yield f"{event.at:%Y-%m-%d %H:%M}  {event.kind}: {changes}{undone}"
+    for change in event.changes[:SHOWN_CHANGES]:
+        if change.target is None:
+            yield f"  {one_line(change.source)}  counted"
+            continue
+        relation = change.relation or "co-activated"
+        ends = f"{one_line(change.source)} -{one_line(relation)}-> {one_line(change.target)}"
+        if change.before is not None:
+            before, after = _apart(change.before, change.after)
+            yield f"  {ends}  {before} -> {after}"
+        elif change.after is not None:
+            yield f"  {ends}  created, {change.after:.4f}"
+        else:
+            yield f"  {ends}  noted"
+    if (more := event.total - SHOWN_CHANGES) > 0:
+        yield f"  and {more} more"
+
+
 def _consolidated(report: ConsolidateReport, scope: str) -> str:
     """Return a consolidation in words: the counts, then the edges that change most."""
     would = "would be " if report.dry_run else ""
-    old = number_of(report.events_trimmed, "old event", "old events")
+    old = number_of(report.events_trimmed, "old event")
     trimmed = f"{old} {would}dropped from the log; " if report.events_trimmed else ""
     lines = [
-        f"of {number_of(report.edges, 'learned edge', 'learned edges')} {report.decayed} "
+        f"of {number_of(report.edges, 'learned edge')} {report.decayed} "
         f"{would}weaker, {report.promoted} {would}permanent, {report.pruned} {would}pruned; "
-        f"{number_of(report.pairs_forgotten, 'pair', 'pairs')} {would}forgotten; "
+        f"{number_of(report.pairs_forgotten, 'pair')} {would}forgotten; "
         f"{trimmed}scope {one_line(scope)}"
     ]
     most = sorted(

@@ -11,6 +11,7 @@ import typer
 from memoria._support.wording import number_of
 from memoria.cli.common import NOT_RUNNING, Json, err, print_facts, run
 from memoria.connection import given_auth
+from memoria.embed.models import take_models
 from memoria.graph.server_facts import probe
 from memoria.graph.stats import list_scopes
 from memoria.store import Store, Target, open_driver
@@ -86,18 +87,12 @@ async def _up(folder: Path | None, *, verify: bool) -> dict[str, str | int]:
             count = await local.fetch(verify=verify, source=folder, progress=show)
             facts = {"verified_jars": count} if verify else {}
         if folder is not None:
-            await _take_models(folder, local.home, verify=verify)
+            # Copy the folder's embedding models, so that they need no download.
+            await asyncio.to_thread(take_models, folder, home=local.home, verify=verify)
         started = (await local.start(progress=show)).to_dict()
         spinner.update(PLANNING)
         await warm_up()
     return started | facts
-
-
-async def _take_models(folder: Path, home: Path, *, verify: bool) -> None:
-    """Take the embedding models that a folder has too, so that they need no network either."""
-    from memoria.embed.models import take_models
-
-    await asyncio.to_thread(take_models, folder, home=home, verify=verify)
 
 
 def down(as_json: Json = False) -> None:

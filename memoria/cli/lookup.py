@@ -15,15 +15,15 @@ from memoria.cli.common import (
     FAILED,
     Json,
     Scope,
-    err,
+    hint,
     one_line,
     out,
-    print_facts,
+    print_json,
     print_text,
-    run,
+    printable,
     say_missing,
 )
-from memoria.cli.connection import Connection, on_store
+from memoria.cli.connection import Connection
 from memoria.cli.filtering import Filtering
 from memoria.cli.nothing import say_nothing_found
 from memoria.cli.render import SHOWN_CHARS, print_table
@@ -59,12 +59,11 @@ def get(
             await say_nothing_found(store, scope)
         return found, await superseded_of(store, scope, ids)
 
-    found, superseded = run(on_store(connection, read))
+    found, superseded = connection.run(read)
     say_missing(found.missing, scope)
     if as_json:
         memories = [plain_memory(memory) for memory in found.memories]
-        facts = {"memories": memories, "missing": found.missing, "superseded": superseded}
-        print_facts(facts, True, "")
+        print_json({"memories": memories, "missing": found.missing, "superseded": superseded})
     elif found.memories:
         shown = (_in_full(memory, superseded.get(memory.id)) for memory in found.memories)
         print_text("\n\n".join(shown))
@@ -104,14 +103,14 @@ def list_(
             await say_nothing_found(store, scope, _none_fits(scope), where)
         return found
 
-    page: MemoryPage = run(on_store(connection, read))
+    page: MemoryPage = connection.run(read)
     if as_json:
         memories = [plain_memory(memory) for memory in page.memories]
-        print_facts({"memories": memories, "next": page.next}, True, "")
+        print_json({"memories": memories, "next": page.next})
         return
     _print_memories(page.memories)
     if page.next is not None:
-        err.print(f"there are more: --after {one_line(page.next)}", style="dim", markup=False)
+        hint(f"there are more: --after {one_line(page.next)}")
 
 
 def recent(
@@ -139,9 +138,9 @@ def recent(
             await say_nothing_found(store, scope, _none_fits(scope), where)
         return found
 
-    memories: tuple[MemoryNode, ...] = run(on_store(connection, read))
+    memories: tuple[MemoryNode, ...] = connection.run(read)
     if as_json:
-        print_facts({"memories": [plain_memory(memory) for memory in memories]}, True, "")
+        print_json({"memories": [plain_memory(memory) for memory in memories]})
     else:
         _print_memories(memories)
 
@@ -171,9 +170,9 @@ def neighbours(
         ids = {id_, *(each.memory.id for each in found.neighbours)}
         return found, await superseded_of(store, scope, ids)
 
-    found, superseded = run(on_store(connection, read))
+    found, superseded = connection.run(read)
     if as_json:
-        print_facts({**plain_neighbourhood(found), "superseded": superseded}, True, "")
+        print_json({**plain_neighbourhood(found), "superseded": superseded})
     if found.memory is None:
         say_missing([id_], scope)
         raise typer.Exit(FAILED)
@@ -207,7 +206,7 @@ def _none_fits(scope: str) -> str:
 def _print_memories(memories: Sequence[MemoryNode]) -> None:
     if not memories:
         return
-    rows = ([_id(each), Text(each.kind), _made(each), _text(each)] for each in memories)
+    rows = ([_id(each), Text(printable(each.kind)), _made(each), _text(each)] for each in memories)
     _print_table(("id", "kind", "made", "text"), rows)
 
 
@@ -221,8 +220,7 @@ def _print_neighbours(found: Neighbourhood, superseded: Mapping[str, str]) -> No
     if found.neighbours:
         _print_table(("edge", "weight", "uses", "id", "text"), rows)
     if left := found.degree - len(found.neighbours):
-        text = f"{number_of(left, 'edge', 'edges')} more; --limit shows more of them"
-        err.print(text, style="dim", markup=False)
+        hint(f"{number_of(left, 'edge')} more; --limit shows more of them")
     elif not found.degree:
         out.print("it has no edges")
 

@@ -12,29 +12,47 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memoria.cli.common import FAULTY, WARNED, Json, err, out, print_facts, print_text, run
-from memoria.cli.connection import Connection, on_store
+from memoria._support.progress import progress_bars
+from memoria._support.wording import number_of
+from memoria.cli.common import (
+    EXIT_CODES,
+    Json,
+    Scope,
+    err,
+    hint,
+    out,
+    print_facts,
+    print_json,
+    print_text,
+    warn,
+)
+from memoria.cli.connection import Connection
+from memoria.cli.embedders import EmbedderName
 from memoria.errors import MappingError
 
 if TYPE_CHECKING:  # the driver takes long to load, and `memoria mcp` greets before that
     from memoria.graph.mapping import GraphMapping
     from memoria.graph.mapping.checking import Problem
     from memoria.graph.mapping.detecting import Proposal
+    from memoria.ingest.overlay import OverlayReport
     from memoria.store import Store
+
+
+MappingFile = Annotated[
+    str | None,
+    typer.Option(
+        "--mapping",
+        metavar="FILE",
+        help="Read the graph of another program by this mapping; memoria adopt makes one.",
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MappedConnection(Connection):
     """The options that name a database, and how to read a graph that another program made."""
 
-    mapping: Annotated[
-        str | None,
-        typer.Option(
-            "--mapping",
-            metavar="FILE",
-            help="Read the graph of another program by this mapping; memoria adopt makes one.",
-        ),
-    ] = None
+    mapping: MappingFile = None
 
     def adapted(self, store: Store) -> Store:
         """Return a store that reads through the mapping, if one is given."""
@@ -80,8 +98,7 @@ def mapping_of(given: str) -> GraphMapping:
 
 def adopt(
     mapping: Annotated[
-        str | None,
-        typer.Argument(help="File with a mapping, or the name of a known graph."),
+        str | None, typer.Argument(help="File with a mapping, or the name of a known graph.")
     ] = None,
     detect: Annotated[
         bool, typer.Option("--detect", help="Look at the database, and propose a mapping.")
@@ -89,6 +106,11 @@ def adopt(
     create_indexes: Annotated[
         bool, typer.Option("--create-indexes", help="Create the indexes that are missing.")
     ] = False,
+    overlay: Annotated[
+        bool, typer.Option("--overlay", help="Copy a scope into memoria's own graph.")
+    ] = False,
+    scope: Scope = "default",
+    embedder: EmbedderName = None,
     limit: Annotated[
         int, typer.Option(min=1, help="Most nodes, and relationships, of each kind to examine.")
     ] = 1_000_000,
@@ -105,7 +127,11 @@ def adopt(
     --json prints severity, mapping and problems (text, stops, statement, waits of each); with
     --detect based_on, counts, left_out, samples, problems and mapping.
 
-    Nothing is written but with --create-indexes: it prints each statement, and runs it.
+    Nothing is written but with --create-indexes, which prints each statement and runs it, and with
+    --overlay: it copies the nodes and edges of a scope into a scope of memoria's own graph, called
+    NAME/SCOPE, where it can be learned from and added to. Leave --scope out if the mapping names no
+    scope property. Run it again to copy changes, and to delete edges that are over;
+    memoria forget-scope NAME/SCOPE removes the copy.
 
     Examples
     --------
@@ -113,6 +139,7 @@ def adopt(
     memoria adopt graph.toml
     memoria adopt graph.toml --create-indexes
     memoria adopt graphiti > graph.toml
+    memoria adopt graph.toml --overlay --scope demo
     """
     if detect == (mapping is not None):
         raise typer.BadParameter("give a mapping, or --detect", param_hint="MAPPING")
@@ -120,7 +147,7 @@ def adopt(
         _detect(connection, as_json)
         return
     found = mapping_of(mapping)
-    if not Path(mapping).exists() and not create_indexes:
+    if not Path(mapping).exists() and not (create_indexes or overlay):
         from memoria.graph.mapping.model import text_of_named
 
         text = text_of_named(mapping)
@@ -128,7 +155,10 @@ def adopt(
         return
     if create_indexes:
         _create(found, connection)
-    _check(found, connection, limit, as_json)
+    if overlay:
+        _overlay(found, connection, scope, embedder, as_json)
+        return
+    check_mapping(found, connection, limit, as_json)
 
 
 def _detect(connection: Connection, as_json: bool) -> None:
@@ -136,48 +166,75 @@ def _detect(connection: Connection, as_json: bool) -> None:
     from memoria.graph.mapping.model import toml_of
 
     with err.status("looking at the database"):
-        proposal: Proposal = run(on_store(connection, detect))
+        proposal: Proposal = connection.run(detect)
     if as_json:
-        facts = {
-            "based_on": proposal.based_on,
-            "counts": dict(proposal.counts),
-            "left_out": dict(proposal.left_out),
-            "samples": dict(proposal.samples),
-            "problems": [asdict(problem) for problem in proposal.problems],
-            "mapping": toml_of(proposal.mapping),
-        }
-        print_facts(facts, True, "")
+        print_json(
+            {
+                "based_on": proposal.based_on,
+                "counts": dict(proposal.counts),
+                "left_out": dict(proposal.left_out),
+                "samples": dict(proposal.samples),
+                "problems": [asdict(problem) for problem in proposal.problems],
+                "mapping": toml_of(proposal.mapping),
+            }
+        )
         return
     print_text(proposal.toml().rstrip())
     if any(problem.statement for problem in proposal.problems):
-        text = "indexes are missing: memoria adopt FILE --create-indexes makes them"
-        err.print(text, style="yellow", markup=False)
+        warn("indexes are missing: memoria adopt FILE --create-indexes makes them")
 
 
 def _create(mapping: GraphMapping, connection: Connection) -> None:
     from memoria.graph.mapping.creating import create_indexes
 
-    def announce(statement: str) -> None:
-        err.print(statement, markup=False)
-
-    made = run(on_store(connection, lambda store: create_indexes(store, mapping, announce)))
-    err.print(f"created {made}" if made else "no index is missing", style="dim", markup=False)
+    announce = partial(err.print, markup=False)
+    made = connection.run(lambda store: create_indexes(store, mapping, announce))
+    hint(f"created {made}" if made else "no index is missing")
 
 
-def _check(mapping: GraphMapping, connection: Connection, limit: int, as_json: bool) -> None:
-    problems = examine_through(mapping, connection, limit)
-    show_problems(mapping, problems, as_json)
+def _overlay(
+    mapping: GraphMapping, connection: Connection, scope: str, embedder: str | None, as_json: bool
+) -> None:
+    from memoria.cli.embedders import embedder_choice, load_model
+    from memoria.graph.mapping.reading import scope_of
+    from memoria.ingest.overlay import overlay
+
+    read, choose = scope_of(mapping, scope) or scope, embedder_choice(embedder)
+
+    async def work(store: Store) -> OverlayReport:
+        model = await choose(store)
+        await load_model(model)
+        with progress_bars() as progress:
+            return await overlay(store, mapping, scope=read, embedder=model, progress=progress)
+
+    done = connection.run(work)
+    written = done.written
+    counts = {
+        "scope": done.scope,
+        "memories": written.memories,
+        "memories_created": written.memories_created,
+        "relations": written.relations,
+        "relations_created": written.relations_created,
+        "ended": done.ended,
+        "skipped": written.skipped,
+        "problems": list(written.problems),
+    }
+    line = (
+        f"{number_of(written.memories, 'memory', 'memories')} "
+        f"({written.memories_created} new) and {number_of(written.relations, 'edge')} "
+        f"({written.relations_created} new) copied, {number_of(done.ended, 'edge')} ended, "
+        f"{written.skipped} left out; scope {done.scope}"
+    )
+    print_facts(counts, as_json, line)
 
 
-def examine_through(mapping: GraphMapping, connection: Connection, limit: int) -> list[Problem]:
-    """Compare a mapping with a database, in full."""
+def check_mapping(mapping: GraphMapping, connection: Connection, limit: int, as_json: bool) -> None:
+    """Compare a mapping with a database, in full, and show what does not fit."""
     from memoria.graph.mapping.examining import examine_mapping
 
     with err.status("examining the graph"):
-        found: list[Problem] = run(
-            on_store(connection, lambda store: examine_mapping(store, mapping, limit=limit))
-        )
-    return found
+        problems = connection.run(lambda store: examine_mapping(store, mapping, limit=limit))
+    show_problems(mapping, problems, as_json)
 
 
 def show_problems(mapping: GraphMapping, problems: list[Problem], as_json: bool) -> None:
@@ -185,16 +242,14 @@ def show_problems(mapping: GraphMapping, problems: list[Problem], as_json: bool)
     severity = "error" if any(p.stops for p in problems) else "warning" if problems else "ok"
     if as_json:
         listed = [asdict(problem) for problem in problems]
-        print_facts({"severity": severity, "mapping": mapping.name, "problems": listed}, True, "")
-    for problem in problems if not as_json else []:
-        style = "red" if problem.stops else "yellow"
-        out.print(
-            f"{'error' if problem.stops else 'note'}: {problem.text}", style=style, markup=False
-        )
-        if problem.statement:
-            out.print(f"  {problem.statement};", markup=False)
-    if not problems and not as_json:
-        out.print(f"the mapping {mapping.name!r} fits", markup=False)
-    code = {"error": FAULTY, "warning": WARNED}.get(severity)
-    if code is not None:
-        raise typer.Exit(code)
+        print_json({"severity": severity, "mapping": mapping.name, "problems": listed})
+    else:
+        for problem in problems:
+            kind, style = ("error", "red") if problem.stops else ("note", "yellow")
+            out.print(f"{kind}: {problem.text}", style=style, markup=False)
+            if problem.statement:
+                out.print(f"  {problem.statement};", markup=False)
+        if not problems:
+            out.print(f"the mapping {mapping.name!r} fits", markup=False)
+    if severity in EXIT_CODES:
+        raise typer.Exit(EXIT_CODES[severity])

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 
 import typer
 
 from memoria._support.progress import progress_bars
 from memoria._support.wording import number_of
-from memoria.cli.common import Json, Scope, one_line, print_doubt, print_facts, run
-from memoria.cli.connection import Connection, on_store
+from memoria.cli.common import Json, Scope, one_line, print_doubt, print_facts
+from memoria.cli.connection import Connection
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
-from memoria.cli.tally import DryRun, Problems, embedded
+from memoria.cli.tally import DryRun, Problems, embedded, first_write
 from memoria.errors import InvalidInputError
 from memoria.importers import read_notes
 from memoria.importers.notes.folder import SOURCE
@@ -30,14 +31,6 @@ Words = list[str] | None
 MAX_HOSTS, SHOWN = 50, 6
 
 
-class NotesOptions(TypedDict):
-    """What is read, and how it is named."""
-
-    source: str
-    sites: Sequence[str]
-    exclude: Sequence[str]
-
-
 def import_notes(
     folder: Annotated[Path, typer.Argument(help="Folder of notes in Markdown, or one note.")],
     scope: Scope = "default",
@@ -48,8 +41,7 @@ def import_notes(
         str, typer.Option(help="First part of the ids; another one for each folder of a scope.")
     ] = SOURCE,
     site: Annotated[
-        Words,
-        typer.Option(help="Address under which the folder is published; may be repeated."),
+        Words, typer.Option(help="Address under which the folder is published; may be repeated.")
     ] = None,
     exclude: Annotated[
         Words,
@@ -80,8 +72,9 @@ def import_notes(
     if prune and folder.is_file():
         raise typer.BadParameter("all other notes would be forgotten", param_hint="--prune")
     tally = _Tally(skip_invalid=skip_invalid)
-    options: NotesOptions = {"source": source, "sites": site or (), "exclude": exclude or ()}
-    read = tally.reader(folder, options)
+    read = tally.reader(
+        partial(read_notes, folder, source=source, sites=site or (), exclude=exclude or ())
+    )
     with progress_bars() as progress:
         if dry_run:
             done = rehearse(read, progress)
@@ -99,7 +92,7 @@ def import_notes(
                     report = report.plus(DocumentReport(forgotten=gone, certain=gone.certain))
                 return report
 
-            done = run(on_store(connection, write))
+            done = connection.run(write)
     if prune and tally.why_not_pruned is not None:
         tally.problems.append(f"nothing was pruned, since {tally.why_not_pruned}")
     tally.show_problems()
@@ -121,7 +114,7 @@ class _Tally(Problems):
         self.left_out: Counter[str] = Counter()
         self.links: Counter[str] = Counter()
 
-    def reader(self, folder: Path, options: NotesOptions) -> Callable[[], Iterator[Document]]:
+    def reader(self, notes: Callable[..., Iterator[Document]]) -> Callable[[], Iterator[Document]]:
         """Return a function that reads the notes; the first time it counts what is left out."""
         begun = False
 
@@ -131,9 +124,7 @@ class _Tally(Problems):
             on_invalid = self.on_invalid if first else _pass_over
             on_left_out = self.on_left_out if first else None
             self.paths.clear()
-            for note in read_notes(
-                folder, **options, on_invalid=on_invalid, on_left_out=on_left_out
-            ):
+            for note in notes(on_invalid=on_invalid, on_left_out=on_left_out):
                 self.paths.append(note.id)
                 yield note
 
@@ -166,10 +157,7 @@ class _Tally(Problems):
 
 def _in_words(done: DocumentReport, tally: _Tally, scope: str | None) -> str:
     """Return the counts of an import in words; without a scope nothing was written."""
-    said = [
-        number_of(done.documents, "note"),
-        number_of(done.parts, "memory", "memories"),
-    ]
+    said = [number_of(done.documents, "note"), number_of(done.parts, "memory", "memories")]
     if done.skipped:
         said.append(f"{done.skipped} empty")
     if tally.skipped:
@@ -190,12 +178,7 @@ def _in_words(done: DocumentReport, tally: _Tally, scope: str | None) -> str:
         line += f"; links that lead elsewhere: {_listed(tally.links)}"
     if scope is None:
         return f"would write {line}"
-    first = (
-        "the database was not set up, so its indexes were created; "
-        if stored.schema_created
-        else ""
-    )
-    return f"{first}{line}; scope {one_line(scope)}"
+    return f"{first_write(stored)}{line}; scope {one_line(scope)}"
 
 
 def _listed(counts: Counter[str]) -> str:

@@ -6,7 +6,7 @@ In: a store, a scope. Out: a line on standard error. Reads only, and only after 
 from __future__ import annotations
 
 from memoria._support.nearest import did_you_mean
-from memoria.cli.common import err
+from memoria.cli.common import warn
 from memoria.graph.naming import unknown_names
 from memoria.graph.stats import count_memories, list_scopes
 from memoria.store import Store
@@ -38,4 +38,4 @@ async def say_nothing_found(
     else:
         lines = [*await unknown_names(store, scope, where)] or [text]
     for line in filter(None, lines):
-        err.print(line, style="yellow", markup=False)
+        warn(line)

@@ -10,14 +10,8 @@ import typer
 
 from memoria._support.progress import progress_bars
 from memoria._support.wording import number_of
-from memoria.cli.common import (
-    Json,
-    Scope,
-    err,
-    one_line,
-    print_facts,
-    run,
-)
+from memoria.cli.common import Json, MoreKinds, Scope, err, one_line, print_facts, run
+from memoria.cli.connection import on_target
 from memoria.cli.embedders import EmbedderName, embedder_named, load_model
 from memoria.embed import DEFAULT_ONNX_MODEL, Embedder
 from memoria.errors import DimensionError
@@ -25,8 +19,7 @@ from memoria.graph.schema import apply_schema
 from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.ingest import LIST_DELIMITER, OfflineReport, Tables, write_tables
 from memoria.ingest.daemon import in_daemon_thread
-from memoria.store import Store, Target, open_driver
-from memoria.store.config import StoreConfig
+from memoria.store import Store, Target
 from memoria.writer import GraphWriter
 
 SCHEMA_TIMEOUT_S = 3_600.0
@@ -39,10 +32,7 @@ def import_(
     ] = False,
     scope: Scope = "default",
     embedder: EmbedderName = None,
-    kind: Annotated[
-        list[str] | None,
-        typer.Option(help="One more kind that memories may have; may be repeated."),
-    ] = None,
+    kind: MoreKinds = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the local database and everything in it.")
     ] = False,
@@ -71,10 +61,10 @@ def import_(
     report, embedded = run(_import(files, scope, kinds, model, overwrite=overwrite))
     line = (
         f"imported {number_of(report.memories, 'memory', 'memories')} ({embedded} embedded), "
-        f"{number_of(report.relations, 'edge', 'edges')}; scope {one_line(scope)}"
+        f"{number_of(report.relations, 'edge')}; scope {one_line(scope)}"
     )
     if report.left_out:
-        lines = number_of(report.left_out, "line", "lines")
+        lines = number_of(report.left_out, "line")
         err.print(f"{lines} about learning left out: only memoria ingest writes them")
     facts = {
         "memories": report.memories,
@@ -94,10 +84,7 @@ async def _import(
     local = LocalNeo4j()
     await local.check_import(overwrite=overwrite)  # fail before the files are read
     await load_model(model)
-    with (
-        import_folder(local.home) as folder,
-        progress_bars() as progress,
-    ):
+    with import_folder(local.home) as folder, progress_bars() as progress:
         with Tables(folder, scope=scope, now=datetime.now(UTC)) as tables:
             read = partial(write_tables, files, tables, kinds=kinds, progress=progress)
             report = await in_daemon_thread(read)
@@ -110,8 +97,18 @@ async def _import(
         )
         await local.import_files(rows, overwrite=overwrite, progress=progress)
         info = await local.start(progress=progress)
-        target = Target(uri=info.uri, auth=local.auth)
-        return report, await _finish(target, scope, kinds, model, report)
+
+        async def finish(store: Store) -> int:
+            """Create constraints and indexes, then missing vectors; return their number."""
+            await apply_schema(
+                store, embedder=model, dimensions=report.dimensions, timeout_s=SCHEMA_TIMEOUT_S
+            )
+            if model is None:
+                return 0
+            writer = GraphWriter(store, scope=scope, embedder=model, kinds=kinds)
+            return await writer.backfill_embeddings()
+
+        return report, await on_target(Target(uri=info.uri, auth=local.auth), finish)
 
 
 def _check_dimensions(report: OfflineReport, model: Embedder | None) -> None:
@@ -121,26 +118,3 @@ def _check_dimensions(report: OfflineReport, model: Embedder | None) -> None:
             f"{model.dimensions}",
             field="embedder",
         )
-
-
-async def _finish(
-    target: Target,
-    scope: str,
-    kinds: tuple[str, ...],
-    model: Embedder | None,
-    report: OfflineReport,
-) -> int:
-    """Create constraints and indexes, then missing vectors; return the number of vectors."""
-    async with open_driver(target, StoreConfig()) as driver:
-        store = Store(driver, database=target.database)
-        await apply_schema(
-            store,
-            embedder=model,
-            dimensions=report.dimensions,
-            timeout_s=SCHEMA_TIMEOUT_S,
-        )
-        if model is None:
-            return 0
-        return await GraphWriter(
-            store, scope=scope, embedder=model, kinds=kinds
-        ).backfill_embeddings()

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from memoria._support.foreign_files import check_containers, read_whole
-from memoria.cli.common import Json, print_facts, print_text
+from memoria.cli.common import Json, print_json, print_text
 from memoria.cli.packing import Packing
 from memoria.errors import InvalidInputError
 from memoria.ingest.jsonl import at_place
@@ -75,7 +75,7 @@ def pack(
     packing.say_too_small(context)
     packing.say_irrelevant(context, likely.values())
     if as_json:
-        print_facts(plain_context(context), True, "")
+        print_json(plain_context(context))
     elif context.text:
         print_text(context.text, wrap=packing.format_ != "json")
 
@@ -107,6 +107,12 @@ class _Document:
 
 
 def _document(data: Any) -> _Document:
+    if isinstance(data, dict) and "layers" in data:  # memories of two scopes may have equal ids
+        raise InvalidInputError(
+            "this recall read several scopes: to pack it, recall each scope by itself, without "
+            "--also",
+            field="layers",
+        )
     explored = (path for found in explorations_from(data) for path in found.paths)
     paths = [*explored, *needed_from(data)]
     scores, ranked = scores_from(data), ranked_from(data)

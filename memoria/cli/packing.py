@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import typer
 
 from memoria._support.wording import number_of
-from memoria.cli.common import err
+from memoria.cli.common import warn
 from memoria.cli.groups import OptionGroup
 from memoria.recall.config import RetrieverConfig
 from memoria.recall.context.config import ContextConfig
@@ -29,15 +29,13 @@ class Packing(OptionGroup):
         int, typer.Option("--budget", min=1, metavar="TOKENS", help="Size of the context.")
     ] = RetrieverConfig().budget_tokens
     format_: Annotated[
-        Literal["text", "markdown", "json"],
-        typer.Option("--format", help="Form of the context."),
+        Literal["text", "markdown", "json"], typer.Option("--format", help="Form of the context.")
     ] = _DEFAULTS.format
     order: Annotated[
         Literal["relevance", "time"], typer.Option("--order", help="Order inside the context.")
     ] = _DEFAULTS.order
     names: Annotated[
-        Literal["label", "id"],
-        typer.Option("--names", help="How the context names a memory."),
+        Literal["label", "id"], typer.Option("--names", help="How the context names a memory.")
     ] = _DEFAULTS.names
     min_relevance: Annotated[
         float,
@@ -74,8 +72,8 @@ class Packing(OptionGroup):
     def say_too_small(self, context: ContextPack) -> None:
         """Print a message if a context is empty because the budget is too small."""
         if _is_empty(context, "budget"):
-            count = number_of(self.budget, "token", "tokens")
-            _say(f"nothing fits into {count}; --budget gives more")
+            count = number_of(self.budget, "token")
+            warn(f"nothing fits into {count}; --budget gives more")
 
     def say_irrelevant(self, context: ContextPack, relevance: Collection[float]) -> None:
         """Print a message if a context is empty because nothing is relevant enough.
@@ -88,12 +86,8 @@ class Packing(OptionGroup):
         if relevance and not _is_empty(context, "budget") and _is_empty(context, "relevance"):
             best = f"the best memory has a relevance of {max(relevance):.2g}"
             how = "--min-best and --min-relevance set how relevant it must be"
-            _say(f"nothing is relevant; {best}, and {how}")
+            warn(f"nothing is relevant; {best}, and {how}")
 
 
 def _is_empty(context: ContextPack, reason: str) -> bool:
     return not context.items and reason in context.omitted_by_reason
-
-
-def _say(text: str) -> None:
-    err.print(text, style="yellow", markup=False)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from memoria.cli.common import Json, print_facts, print_text
+from memoria.cli.common import Json, print_facts, print_json, print_text
 from memoria.errors import InvalidInputError
 from memoria.store.queries import Query, load, names
 
@@ -33,7 +33,7 @@ def queries(
     if name is None:
         found = [load(each) for each in names()]
         if as_json:
-            print_facts({"queries": [_facts(query) for query in found]}, True, "")
+            print_json({"queries": [_facts(query) for query in found]})
         else:
             print_text("\n".join(f"{query.mode:6}  {query.name}" for query in found))
         return

@@ -9,29 +9,23 @@ from typing import Annotated
 
 import typer
 
-from memoria.cli.choices import (
-    Settings,
-    StrategyName,
-    Weights,
-    exploration_config,
-    weights_named,
-)
+from memoria.cli.choices import StrategyName, Weights, exploration_config, weights_named
 from memoria.cli.common import (
     FAILED,
     Json,
     Scope,
+    Settings,
     Tags,
     err,
     out,
-    print_facts,
+    print_json,
     printable,
-    run,
     say_missing,
+    warn,
 )
-from memoria.cli.connection import on_store
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
 from memoria.cli.filtering import Filtering
-from memoria.cli.holding import AsOf, IncludeOutdated, Situation, TimePhrases, with_holding
+from memoria.cli.holding import Holding, TimePhrases
 from memoria.cli.mapping import MappedConnection
 from memoria.cli.nothing import say_nothing_found
 from memoria.cli.packing import Packing
@@ -62,6 +56,11 @@ Depth = Annotated[
     ),
 ]
 
+Also = Annotated[
+    list[str] | None,
+    typer.Option("--also", metavar="SCOPE", help="Read this scope as well; may be repeated."),
+]
+
 AutoTags = Annotated[
     bool,
     typer.Option(
@@ -82,18 +81,16 @@ def recall(
         float, typer.Option(metavar="SECONDS", help="Time for the whole recall.")
     ] = (DEFAULTS.deadline_s),
     max_seeds: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Most seeds; by default the strategy decides."),
+        int | None, typer.Option(metavar="N", help="Most seeds; by default the strategy decides.")
     ] = None,
     strategy: StrategyName = TransferEnergy.name,
     depth: Depth = None,
     settings: Settings = None,
     relevance: Weights = "default",
-    as_of: AsOf = None,
-    include_outdated: IncludeOutdated = False,
-    situation: Situation = None,
+    holding: Holding,
     timing: TimePhrases,
     scope: Scope = "default",
+    also: Also = None,
     connection: MappedConnection,
     showing: Showing,
     embedder: EmbedderName = None,
@@ -115,23 +112,27 @@ def recall(
     through the others. --tag is a tag of the question, --with-tag one of the memories.
     With --auto-tags the question itself says which tags it has.
 
+    With --also the recall reads several scopes; context and paths say what is from which scope.
+
     Examples
     --------
     memoria recall "Why did the cinnamon buns run out?" --tag stockout --tag dairy
     memoria recall "Why did the cinnamon buns run out?" --html why.html
     memoria recall "What does Ada prefer?" --kind UserPreference --scope ada
     memoria recall "What broke?" --since 2026-05-01 --until 2026-06-01 --metadata channel=support
+    memoria recall "Why is the oven cold?" --scope alice --also team --also project-x
     memoria recall "Why is the oven cold?" --json --full | memoria pack --format markdown
     memoria recall "Why is the oven cold?" --strategy lif --set strategy.max_hops=2 --relevance none
     """
-    _check_full(full, as_json)
+    if full and not as_json:
+        raise typer.BadParameter("give it with --json", param_hint="--full")
     choose, where, tags = embedder_choice(embedder), filtering.where, _query_tags(tag, auto_tags)
     config = replace(
         exploration_config(strategy, {"max_depth": depth}, settings),
         relevance=weights_named(relevance),
         context=packing.config,
     )
-    config = with_holding(timing.over(config), as_of, include_outdated, situation)
+    config = holding.over(timing.over(config))
     given = RecallSettings(budget_tokens=packing.budget, deadline_s=deadline, max_seeds=max_seeds)
     config = config.overridden(given)
 
@@ -139,37 +140,35 @@ def recall(
         model = await choose(store)
         async with GraphRetriever(store, scope=scope, embedder=model, config=config) as retriever:
             await load_model(model)  # after the server was checked: it takes long
-            found = await retriever.recall(question, query_tags=tags, where=where)
-        if not found.seeds.seeds:
-            await say_nothing_found(store, scope, f"nothing found in scope {scope!r}")
-        return found
+            scopes = (scope, *also) if also else None
+            found = await retriever.recall(question, query_tags=tags, where=where, scopes=scopes)
+        return await _say_unfound(store, found, scopes or (scope,))
 
     # A freshly started server is slow to report its version; the recall has its own deadline.
-    found = run(on_store(connection, ask, StoreConfig(query_timeout_s=_FIRST_ANSWER_S)))
+    found = connection.run(ask, StoreConfig(query_timeout_s=_FIRST_ANSWER_S))
     showing.draw(found)
-    _warn(found, packing, always=as_json or showing.context_only)
+    packing.say_too_small(found.context)
+    if as_json or showing.context_only:  # else the last line of the output says it
+        packing.say_irrelevant(found.context, relevance_of(found.ranked).values())
     if as_json:
-        print_facts(plain_recall(found) if full else brief_recall(found), True, "")
+        print_json(plain_recall(found) if full else brief_recall(found))
     else:
         showing.show(found, budget=packing.budget, wrap=packing.format_ != "json")
 
 
-def _warn(found: Recall, packing: Packing, *, always: bool) -> None:
-    """Warn of an empty context; the last line of the output says that nothing is relevant."""
-    packing.say_too_small(found.context)
-    if always:
-        packing.say_irrelevant(found.context, relevance_of(found.ranked).values())
-
-
-def _check_full(full: bool, as_json: bool) -> None:
-    if full and not as_json:
-        raise typer.BadParameter("give it with --json", param_hint="--full")
+async def _say_unfound(store: Store, found: Recall, scopes: Sequence[str]) -> Recall:
+    """Say in which scopes nothing was found: they may be empty, or have another name."""
+    hits = (*found.seeds.seeds, *found.seeds.runners_up)
+    for name in scopes:
+        if not any(hit.scope in ("", name) for hit in hits):
+            text = "" if hits else f"nothing found in scope {name!r}"
+            await say_nothing_found(store, name, text)
+    return found
 
 
 def explore(
     seeds: Annotated[
-        list[str],
-        typer.Argument(metavar="SEED", help="Where to start: ID, or ID=SCORE; score 1."),
+        list[str], typer.Argument(metavar="SEED", help="Where to start: ID, or ID=SCORE; score 1.")
     ],
     tag: Tags = None,
     strategy: StrategyName = TransferEnergy.name,
@@ -185,11 +184,9 @@ def explore(
         typer.Option(help=f"Energy to exceed; {_TRANSFER.min_activation} if not given. {_OF_IT}"),
     ] = None,
     settings: Settings = None,
-    as_of: AsOf = None,
-    include_outdated: IncludeOutdated = False,
-    situation: Situation = None,
-    scope: Scope = "default",
     *,
+    holding: Holding,
+    scope: Scope = "default",
     connection: MappedConnection,
     as_json: Json = False,
 ) -> None:
@@ -208,8 +205,7 @@ def explore(
     memoria explore evt-062 --json | memoria pack --budget 500
     """
     shortcuts = {"max_depth": depth, "max_branches": branches, "min_activation": min_activation}
-    config = exploration_config(strategy, shortcuts, settings)
-    config = with_holding(config, as_of, include_outdated, situation)
+    config = holding.over(exploration_config(strategy, shortcuts, settings))
     chosen = [_seed(text) for text in seeds]
 
     async def follow(store: Store) -> tuple[Exploration, ...]:
@@ -225,9 +221,9 @@ def explore(
             await say_nothing_found(store, scope)
         return found
 
-    found = run(on_store(connection, follow))
+    found = connection.run(follow)
     if as_json:
-        print_facts(plain_explorations(found), True, "")
+        print_json(plain_explorations(found))
     else:
         out.print(summary(found), style="dim", markup=False)
     _report(found, scope, config)
@@ -253,8 +249,7 @@ def _report(explorations: Sequence[Exploration], scope: str, config: RetrieverCo
     missing = [found.seed.id for found in explorations if found.status == "seed_not_found"]
     say_missing(missing, scope)
     if missing and not config.include_outdated:
-        text = "superseded and outdated memories count as missing; --include-outdated finds them"
-        err.print(text, style="yellow", markup=False)
+        warn("superseded and outdated memories count as missing; --include-outdated finds them")
     for found in explorations:
         if found.error is not None:
             text = printable(f"memoria: from {found.seed.id}: {found.error}")

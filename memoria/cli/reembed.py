@@ -9,19 +9,13 @@ import typer
 
 from memoria._support.progress import progress_bars
 from memoria._support.wording import number_of
-from memoria.cli.common import Json, one_line, print_facts, run
-from memoria.cli.connection import Connection, on_store
+from memoria.cli.common import Json, one_line, print_facts
+from memoria.cli.connection import Connection
 from memoria.cli.embedders import FORMS, embedder_named, load_model
 from memoria.embed import Embedder
 from memoria.graph.server_facts import probe
-from memoria.ingest.reembed import (
-    ReembedReport,
-    finish_reembedding,
-    roll_back_reembedding,
-)
-from memoria.ingest.reembed import (
-    reembed as make_vectors_anew,
-)
+from memoria.ingest.reembed import ReembedReport, finish_reembedding, roll_back_reembedding
+from memoria.ingest.reembed import reembed as make_vectors_anew
 from memoria.store import ServerFacts, Store
 
 _STATES = {
@@ -64,7 +58,7 @@ def reembed(
     if (embedder is not None) + finish + rollback > 1:
         raise typer.BadParameter("give one of --embedder, --finish and --rollback")
     if not (embedder or finish or rollback):
-        _show(run(on_store(connection, probe)), as_json)
+        _show(connection.run(probe), as_json)
         return
     model = None if embedder is None else embedder_named(embedder)
     if embedder is not None and model is None:
@@ -80,7 +74,7 @@ def reembed(
             end = finish_reembedding if finish else roll_back_reembedding
             return await end(store, progress=progress)
 
-    done = run(on_store(connection, work))
+    done = connection.run(work)
     print_facts(asdict(done), as_json, _said(done, model))
 
 

@@ -9,16 +9,8 @@ from typing import Annotated
 import typer
 
 from memoria._support.wording import number_of
-from memoria.cli.common import (
-    Json,
-    Scope,
-    err,
-    one_line,
-    print_doubt,
-    print_facts,
-    run,
-)
-from memoria.cli.connection import Connection, on_store
+from memoria.cli.common import Json, Scope, one_line, print_doubt, print_facts, warn
+from memoria.cli.connection import Connection
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
 from memoria.cli.holding import time_of
 from memoria.graph.vocabulary import DEFAULT_KINDS
@@ -78,10 +70,9 @@ def remember(
             valid_until=until,
         )
 
-    done: Remembered = run(on_store(connection, work))
+    done: Remembered = connection.run(work)
     if done.superseded_by is not None:
-        note = f"it is no longer valid: {one_line(done.superseded_by)} supersedes it"
-        err.print(note, style="yellow", markup=False)
+        warn(f"it is no longer valid: {one_line(done.superseded_by)} supersedes it")
     print_doubt(done.certain)
     facts = asdict(done) | {"may_replace": list(done.may_replace)}
     print_facts(facts, as_json, _said(done, scope))
@@ -93,7 +84,7 @@ def _said(done: Remembered, scope: str) -> str:
     new = done.created or not done.certain
     parts = [f"remembered {id_}" if new else f"not written: {id_} says it already"]
     if done.edges:
-        parts.append(f"{number_of(done.edges, 'edge', 'edges')} made")
+        parts.append(f"{number_of(done.edges, 'edge')} made")
     if done.pending_vectors:
         parts.append("its vector is made later, because the embedder failed")
     if done.superseded:

@@ -23,7 +23,9 @@ from memoria.types import ContextPack, Exploration, Hop, MemoryNode, Path, Recal
 
 REFRESHES_PER_S = 10
 SHOWN_CHARS = 300  # of a text; a narrow terminal cuts it further
-NO_LABELS: Mapping[str, str] = MappingProxyType({})
+#: Scope and id of a memory -> its name in a context.
+Labels = Mapping[tuple[str, str], str]
+NO_LABELS: Labels = MappingProxyType({})
 
 # This console cuts the lines of a tree at the width of the terminal; the other consoles let the
 # terminal wrap long lines.
@@ -44,15 +46,13 @@ async def show_paths(paths: AsyncIterator[Path], console: Console) -> None:
         forest.sort()
 
 
-def print_paths(
-    paths: Iterable[Path], console: Console, labels: Mapping[str, str], *, ends: bool
-) -> None:
+def print_paths(paths: Iterable[Path], console: Console, labels: Labels, *, ends: bool) -> None:
     """Print paths: on a terminal as trees, elsewhere one line each.
 
     Parameters
     ----------
     labels
-        Id of a memory of the context -> its name there, which is shown with its id.
+        Scope and id of a memory of the context -> its name there, shown with its id.
     ends
         Whether to say why each path ends; not of a path that is cut.
     """
@@ -72,19 +72,19 @@ def _grows(console: Console) -> bool:
     return console.is_interactive and console.file.isatty()
 
 
-def path_line(path: Path, labels: Mapping[str, str] = NO_LABELS, *, ends: bool = True) -> Text:
+def path_line(path: Path, labels: Labels = NO_LABELS, *, ends: bool = True) -> Text:
     """Return a path as one line: ids, the energy that reached each id, and relations."""
-    line = _node(path.seed_id, path.start, labels)
+    line = _head(path, labels)
     for hop in path.hops:
         line.append(" ").append_text(_arrow(hop))
-        line.append_text(_node(hop.target, hop.energy_out, labels))
+        line.append_text(_node(hop.target, hop.energy_out, labels.get((path.scope, hop.target))))
     return line.append(f"  ({_reason(path)})", style="dim") if ends else line
 
 
 class Forest:
     """Paths as one tree for each seed; the trees grow while they are shown."""
 
-    def __init__(self, labels: Mapping[str, str] = NO_LABELS, *, ends: bool = True) -> None:
+    def __init__(self, labels: Labels = NO_LABELS, *, ends: bool = True) -> None:
         self._labels = labels
         self._ends = ends
         self.view = Tree("", hide_root=True, guide_style="dim")
@@ -94,15 +94,14 @@ class Forest:
     def add(self, path: Path) -> bool:
         """Add a path; return whether it is the first path of its seed."""
         memories = path.memories or (None,) * len(path.ids)
-        heads = [_node(path.seed_id, path.start, self._labels)]
-        heads += [
-            _arrow(hop).append_text(_node(hop.target, hop.energy_out, self._labels))
-            for hop in path.hops
-        ]
+        heads = [_head(path, self._labels)]
+        for hop in path.hops:
+            label = self._labels.get((path.scope, hop.target))
+            heads.append(_arrow(hop).append_text(_node(hop.target, hop.energy_out, label)))
         energies = [path.start, *(hop.energy_out for hop in path.hops)]
-        node, is_new = self.view, path.ids[:1] not in self._nodes
+        node, is_new = self.view, path.place[:2] not in self._nodes
         for place, (head, memory) in enumerate(zip(heads, memories, strict=True), start=1):
-            ids = path.ids[:place]
+            ids = path.place[: place + 1]
             if ids not in self._nodes:
                 reason = _reason(path) if self._ends and place == len(heads) else ""
                 self._nodes[ids] = node.add(_label(head, reason, memory))
@@ -119,11 +118,12 @@ class Forest:
 def summary(explorations: Sequence[Exploration]) -> str:
     """Return the counts of explorations in words."""
     paths = [path for exploration in explorations for path in exploration.paths]
-    reached = {id_ for path in paths for id_ in path.ids} - connectors_on(paths)
+    connectors = connectors_on(paths)
+    reached = {(path.scope, id_) for path in paths for id_ in path.ids if id_ not in connectors}
     cut = sum(exploration.status == "truncated" for exploration in explorations)
     counts = (
-        number_of(len(explorations), "seed", "seeds"),
-        number_of(len(paths), "path", "paths"),
+        number_of(len(explorations), "seed"),
+        number_of(len(paths), "path"),
         number_of(len(reached), "memory", "memories"),
     )
     return ", ".join(counts) + (f" ({cut} cut short by the deadline)" if cut else "")
@@ -182,8 +182,15 @@ def print_table(
         console.print(text, markup=False, soft_wrap=True)
 
 
-def _node(id_: str, energy: float, labels: Mapping[str, str]) -> Text:
-    label = (f"[{labels[id_]}] ", "green") if labels.get(id_) else ""
+def _head(path: Path, labels: Labels) -> Text:
+    """Return the seed of a path, after its scope where several were read."""
+    scope = (f"{one_line(path.scope)}: ", "dim") if path.scope else ""
+    seed = _node(path.seed_id, path.start, labels.get((path.scope, path.seed_id)))
+    return Text.assemble(scope, seed)
+
+
+def _node(id_: str, energy: float, name: str | None) -> Text:
+    label = (f"[{name}] ", "green") if name else ""
     return Text.assemble(label, (one_line(id_), "bold"), " ", (f"{energy:.4f}", "cyan"))
 
 

@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 from memoria._support.wording import number_of
-from memoria.cli.choices import Settings
-from memoria.cli.common import (
-    Json,
-    one_line,
-    print_facts,
-    run,
-)
-from memoria.cli.connection import Connection, on_store
+from memoria.cli.common import Json, Settings, one_line, pairs_of, print_facts
+from memoria.cli.connection import Connection
 from memoria.cli.learn import TraceFile
 from memoria.cli.pack import read_document
-from memoria.cli.pairs import pairs_of
 from memoria.cli.render import path_line
 from memoria.recall.replay import Replay, plain_replay
 from memoria.recall.replay import replay as run_again
@@ -21,11 +14,7 @@ from memoria.serialize import trace_from
 
 
 def replay(
-    trace: TraceFile,
-    changes: Settings = None,
-    *,
-    connection: Connection,
-    as_json: Json = False,
+    trace: TraceFile, changes: Settings = None, *, connection: Connection, as_json: Json = False
 ) -> None:
     """Explore again from the seeds of a recall, and show how the paths differ.
 
@@ -41,12 +30,7 @@ def replay(
     """
     found = read_document(trace, trace_from)
     wanted = pairs_of(changes, "--set")
-    again = run(
-        on_store(
-            connection,
-            lambda store: run_again(store, found, wanted),
-        )
-    )
+    again = connection.run(lambda store: run_again(store, found, wanted))
     print_facts(plain_replay(again), as_json, _text(again))
 
 
@@ -54,7 +38,7 @@ def _text(again: Replay) -> str:
     """Return the differences, one line for each path."""
     paths = sum(len(found.paths) for found in again.explorations)
     if again.identical:
-        return f"identical: {number_of(paths, 'path', 'paths')}"
+        return f"identical: {number_of(paths, 'path')}"
     lines = [f"{number_of(len(again.changes), 'path differs', 'paths differ')}; now {paths}"]
     for change in again.changes:
         if change.after is None and change.before is not None:

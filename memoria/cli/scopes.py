@@ -15,16 +15,8 @@ from rich.text import Text
 
 from memoria._support.progress import progress_bars, silent
 from memoria._support.wording import number_of
-from memoria.cli.common import (
-    Json,
-    Scope,
-    err,
-    one_line,
-    out,
-    print_facts,
-    run,
-)
-from memoria.cli.connection import Connection, on_store
+from memoria.cli.common import Json, Scope, is_given, one_line, out, print_json, warn
+from memoria.cli.connection import Connection
 from memoria.cli.mapping import MappedConnection
 from memoria.cli.nothing import no_memories
 from memoria.cli.output import STDOUT, check_output, opened_lines, vault
@@ -69,14 +61,12 @@ def stats(
     memoria stats --scope alice
     memoria stats --all --json
     """
-    # Compared by name, because the class belongs to Typer or to click, depending on the version.
-    said = context.get_parameter_source("scope")
-    if every and said is not None and said.name == "COMMANDLINE":
+    if every and is_given(context, "scope"):
         raise typer.BadParameter("--all lists every scope: leave --scope out", param_hint="--all")
     if every:
-        sizes: tuple[ScopeSize, ...] = run(on_store(connection, list_scopes))
+        sizes: tuple[ScopeSize, ...] = connection.run(list_scopes)
         if as_json:
-            print_facts({"scopes": [asdict(size) for size in sizes]}, True, "")
+            print_json({"scopes": [asdict(size) for size in sizes]})
         elif sizes:
             rows = [(size.scope, size.memories, size.edges) for size in sizes]
             _print_table(("scope", "memories", "edges"), rows)
@@ -91,9 +81,9 @@ def stats(
         there = found.memories or found.connectors
         return found, "" if there else await no_memories(store, scope)
 
-    found, empty = run(on_store(connection, look))
+    found, empty = connection.run(look)
     if as_json:
-        print_facts(_plain(found), True, "")
+        print_json(_plain(found))
     elif empty:
         out.print(empty, markup=False)
     else:
@@ -144,13 +134,12 @@ def relations(
         found = await relation_stats(store, scope)
         return roles, found, "" if found else await no_memories(store, scope)
 
-    roles, found, empty = run(on_store(connection, look))
+    roles, found, empty = connection.run(look)
     role_of = {name: role for role in ROLE_NAMES for name in getattr(roles, role) or ()}
     rows = [(name, each.count, role_of.get(name.lower(), "")) for name, each in found.items()]
     if as_json:
         listed = {name: {**asdict(found[name]), "role": role or None} for name, _, role in rows}
-        facts = {"scope": scope, "declared": asdict(roles), "relations": listed}
-        print_facts(facts, True, "")
+        print_json({"scope": scope, "declared": asdict(roles), "relations": listed})
         return
     if rows:
         _print_table(("relation", "edges", "declared as"), rows)
@@ -221,10 +210,10 @@ def export(
             progress("lines", lines, lines)
         return lines, "" if lines else await no_memories(store, scope)
 
-    lines, empty = run(on_store(connection, write))
+    lines, empty = connection.run(write)
     problems.show()
     if not lines:
-        err.print(empty, style="yellow", markup=False)
+        warn(empty)
     elif output != STDOUT:
         out.print(f"{number_of(lines, 'line')} written to {one_line(output)}", markup=False)
 
@@ -246,12 +235,9 @@ class _Problems:
         for number, first in list(self._found.values())[:MAX_PROBLEMS]:
             what = number_of(number, first.what, _PLURAL[first.what])
             name = f", first of {first.name!r}" if first.name else ""
-            line = f"left out: {what}, {first.field}: {first.reason}{name}"
-            err.print(one_line(line), style="yellow", markup=False)
+            warn(one_line(f"left out: {what}, {first.field}: {first.reason}{name}"))
         if len(self._found) > MAX_PROBLEMS:
-            more = len(self._found) - MAX_PROBLEMS
-            text = f"and {number_of(more, 'other reason', 'other reasons')}"
-            err.print(text, style="yellow", markup=False)
+            warn(f"and {number_of(len(self._found) - MAX_PROBLEMS, 'other reason')}")
 
 
 def _plain(found: ScopeStats) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from memoria.cli.common import err, out, print_heading, print_text, printable
+from memoria.cli.common import out, print_heading, print_text, warn
 from memoria.cli.groups import OptionGroup
 from memoria.cli.render import print_paths, recall_summary, screen
 from memoria.errors import InvalidInputError
@@ -46,14 +46,14 @@ class Showing(OptionGroup):
             if packed:
                 print_text(packed, wrap=wrap)
             for text in (*found.trace.degraded, *found.trace.notes):
-                err.print(printable(text), style="yellow", markup=False)
+                warn(text)
             return
         if packed:
             print_heading("Context")
             print_text(f"{packed}\n", wrap=wrap)
         self._show_paths(found)
         line = recall_summary(found, budget, verbose=self.verbose)
-        out.print(printable(line), style="dim", markup=False)
+        out.print(line, style="dim", markup=False)
 
     def _show_paths(self, found: Recall) -> None:
         leading = found.leading
@@ -63,7 +63,8 @@ class Showing(OptionGroup):
         text = str(leading) + (": --paths" if leading.others and not self.all_paths else "")
         out.print(text, style="bold", markup=False)
         # The name of a memory in the context, unless that is its id.
-        labels = {item.id: item.label for item in found.context.items if item.label != item.id}
+        items = [item for item in found.context.items if item.label != item.id]
+        labels = {(item.scope, item.id): item.label for item in items}
         print_paths(paths, screen, labels, ends=self.all_paths)
         if paths:
             out.print("")

@@ -13,7 +13,7 @@ import typer
 
 from memoria._support.progress import ProgressCallback
 from memoria._support.wording import number_of
-from memoria.cli.common import err, one_line
+from memoria.cli.common import one_line, warn
 from memoria.errors import InvalidInputError
 from memoria.graph.connectors import is_connector
 from memoria.remember import ConversationConfig, DocumentConfig
@@ -50,6 +50,13 @@ def embedded(done: WriteReport) -> str:
     return f"{made}, {number_of(done.pending_vectors, 'vector')} pending: memoria embed"
 
 
+def first_write(done: WriteReport) -> str:
+    """Return the beginning of a report: whether the write has set the database up."""
+    return (
+        "the database was not set up, so its indexes were created; " if done.schema_created else ""
+    )
+
+
 class Problems:
     """What is wrong with that which an import reads; a callback of its reader.
 
@@ -67,7 +74,7 @@ class Problems:
     def show_problems(self) -> None:
         """Print the first problems to standard error."""
         for problem in self.problems:
-            err.print(problem, style="yellow", markup=False)
+            warn(problem)
 
     def _skip(self, error: InvalidInputError) -> None:
         self.skipped += 1

@@ -12,13 +12,7 @@ import typer
 from memoria._support.progress import ProgressCallback
 from memoria._support.wording import number_of
 from memoria.cli.choices import Weights
-from memoria.cli.common import (
-    Json,
-    one_line,
-    out,
-    print_facts,
-    run,
-)
+from memoria.cli.common import Json, one_line, out, print_json, run
 from memoria.cli.datasets import (
     EmbeddedDataset,
     Ks,
@@ -115,17 +109,17 @@ def tune(
     path = check_file(out_file, "--out")
     if len({folder.resolve() for folder in dataset_dir}) < len(dataset_dir):
         raise typer.BadParameter("a folder is named twice", param_hint="DATASET_DIR")
+    check_features(without or ())
     how = Reading(split=split, raw=raw, use_vectors=use_vectors, embedder=embedder)
     subjects = read_subjects(context, dataset_dir, how, connection)
     check_folds([subject.dataset for subject in subjects], config, folds)
-    check_features(without or ())
     answers = run(_ask_each(subjects, connection, config))
     tuning = tune_weights(
         answers, ks=config.ks, folds=folds, without=without or (), ablation=ablation
     )
     tuning.weights.save(path)
     if as_json:
-        print_facts({"out": out_file, **tuning.plain()}, True, "")
+        print_json({"out": out_file, **tuning.plain()})
     else:
         _print(tuning, config.retriever.relevance)
         wrote = f"wrote {out_file}, for memoria evaluate --relevance and RelevanceConfig.load"
@@ -194,7 +188,7 @@ def _print_set(each: TunedSet, ks: Sequence[int]) -> None:
         if row.gain:
             lines.append((row.name, "gain", *(percent(row.gain[name], "+") for name in names)))
     print_titled(
-        f"{each.dataset}, {each.split}: {number_of(each.questions, 'question', 'questions')}, "
+        f"{each.dataset}, {each.split}: {number_of(each.questions, 'question')}, "
         f"embedder {each.embedder or 'none'}",
         ("weights", "", *(f"@{k}" for k in ks), MEAN),
         lines,
@@ -214,7 +208,7 @@ def _calibration(found: CalibrationFigures) -> str:
     )
     if found.separation is None:
         return f"{said}; with a second dataset it also learns when nothing is relevant"
-    asked = number_of(found.foreign, "foreign question", "foreign questions")
+    asked = number_of(found.foreign, "foreign question")
     return f"{said}; above that of {asked}: {100 * found.separation:.1f} %"
 
 

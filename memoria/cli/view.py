@@ -10,13 +10,11 @@ from typing import Annotated
 
 import typer
 
-from memoria._support.extras import install_command
-from memoria.cli.common import Scope, out, run
+from memoria.cli.common import Scope, needing, out, run
 from memoria.cli.connection import opening_of
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
 from memoria.cli.mapping import MappedConnection
 from memoria.cli.pack import STDIN, read_document
-from memoria.errors import ConfigError
 
 
 def view(
@@ -32,8 +30,7 @@ def view(
         int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for a free one.")
     ] = 0,
     write: Annotated[
-        bool,
-        typer.Option("--write", help="Let the page replace, forget and mark memories."),
+        bool, typer.Option("--write", help="Let the page replace, forget and mark memories.")
     ] = False,
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Print the address, and open nothing.")
@@ -50,14 +47,9 @@ def view(
     memoria recall "Why is the oven cold?" --json --full > trace.json
     memoria view trace.json
     """
-    try:
-        from memoria.view.serving import Page, serve
+    with needing("view", "view"):
+        from memoria.view.serving import serve
         from memoria.view.source import Source, saved
-    except ModuleNotFoundError as exc:
-        if (exc.name or "").startswith("memoria"):
-            raise
-        text = f"memoria view needs the extra view: {install_command('view')}"
-        raise ConfigError(text) from exc
     files = [
         read_document(name, partial(saved, "standard input" if name == STDIN else Path(name).name))
         for name in traces or ()
@@ -74,4 +66,4 @@ def view(
         opening, load=lambda retriever: load_model(retriever.embedder), files=files, writes=write
     )
     first = files[0].trace.scope if files else scope
-    run(serve(Page(source=source, scope=first, port=port), announce))
+    run(serve(source, announce, scope=first, port=port))

@@ -10,12 +10,12 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from functools import partial
 
 from memoria.cli.connection import on_target
 from memoria.connection import find_target
 from memoria.errors import MemoriaError
 from memoria.recall.warming import warm_plans
-from memoria.store import Store
 
 # `memoria up` waits this long for the plans; seconds. Without them, a first recall may fail.
 _PATIENCE_S = 60.0
@@ -45,11 +45,7 @@ def _continue_later() -> None:
 
 
 async def _warm_local() -> None:
-    await on_target(await find_target(uri=None), _warm)
-
-
-async def _warm(store: Store) -> None:
-    await warm_plans(store, scope="default")
+    await on_target(await find_target(uri=None), partial(warm_plans, scope="default"))
 
 
 async def main() -> None:

@@ -11,6 +11,7 @@ import math
 import random
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import partial
 
 from memoria._support.checks import check_id, check_scope
 from memoria.doctor.memory_checks import show_memory
@@ -144,16 +145,15 @@ def find_hubs(
 
 
 def _finding(subject: Subject, hubs: Sequence[Hub], explored: int) -> Finding:
-    check = "energy.hubs"
+    finding = partial(Finding, check="energy.hubs")
     if not explored:
-        return Finding(check=check, severity="ok", message="no exploration was sampled")
+        return finding(severity="ok", message="no exploration was sampled")
     over = f"{explored} sampled explorations"
     if not hubs:
-        return Finding(check=check, severity="ok", message=f"no hubs in {over}")
+        return finding(severity="ok", message=f"no hubs in {over}")
     share = math.fsum(hub.share for hub in hubs)
     first = hubs[0]
-    return Finding(
-        check=check,
+    return finding(
         severity="note",
         message=f"{share:.0%} of the energy lost in {over} went to hubs: "
         f"{len(hubs)} with too many edges to ever pass on all their energy",

@@ -10,9 +10,8 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from memoria._support.checks import check_scope
-from memoria.doctor.edges import check_edges, check_parallel
+from memoria.doctor.edges import check_degrees, check_edges, check_parallel
 from memoria.doctor.energy import check_energy
-from memoria.doctor.graph import check_degrees
 from memoria.doctor.indexes import check_indexes
 from memoria.doctor.memory_checks import check_memories, check_scope_keys
 from memoria.doctor.plans import check_plans

@@ -51,11 +51,7 @@ _OF_ANY: LiteralString = "true"
 
 
 async def fix(
-    store: Store,
-    checks: Sequence[str],
-    *,
-    scope: str | None = None,
-    options: Sequence[str] = (),
+    store: Store, checks: Sequence[str], *, scope: str | None = None, options: Sequence[str] = ()
 ) -> tuple[Fixed, ...]:
     """Apply the remedies of these checks, one after the other, each in one transaction.
 
@@ -79,8 +75,7 @@ async def fix(
     for check in checks:
         if check not in FIXES:
             raise InvalidInputError(
-                f"{check!r} can't be applied with fix; these can: {', '.join(FIXES)}",
-                field="fix",
+                f"{check!r} can't be applied with fix; these can: {', '.join(FIXES)}", field="fix"
             )
     if scope is not None:
         check_scope(scope)

@@ -7,6 +7,7 @@ Query: ``doctor.indexes``.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from memoria.doctor.report import Finding
@@ -54,20 +55,19 @@ def _state(subject: Subject, name: str, details: Details) -> Finding:
     The check of the vector index has the same name for every generation.
     """
     check, init, facts = f"indexes.{name}", subject.init, subject.facts
+    finding = partial(Finding, check=check)
     state = facts.indexes.get(facts.vector_index if name == VECTOR_INDEX else name, "MISSING")
     if state == "ONLINE" and name in _CONSTRAINTS and not details.get("constraint"):
-        return Finding(
-            check=check,
+        return finding(
             severity="error",
             message="an index, but not the constraint that keeps ids unique",
             remedy=f"drop it, then run {init}",
             command=subject.fix(check),
         )
     if state == "ONLINE":
-        return Finding(check=check, severity="ok", message="online")
+        return finding(severity="ok", message="online")
     if state == "MISSING":
-        return Finding(
-            check=check,
+        return finding(
             severity="error",
             message="missing",
             remedy="create it",
@@ -75,8 +75,7 @@ def _state(subject: Subject, name: str, details: Details) -> Finding:
             cause="" if subject.is_set_up else _RECORD,
         )
     if state == "POPULATING":
-        return Finding(
-            check=check,
+        return finding(
             severity="warning",
             message=f"populating, {details.get('percent') or 0:.0f} % done",
             remedy="wait until it is online",
@@ -84,8 +83,7 @@ def _state(subject: Subject, name: str, details: Details) -> Finding:
         )
     what = "an index on something else has its name" if state == "OTHER" else state.lower()
     failure = (details.get("failure") or "").strip().partition("\n")[0]
-    return Finding(
-        check=check,
+    return finding(
         severity="error",
         message=f"{what}: {failure}" if failure else what,
         remedy=f"drop it, then run {init}",
@@ -155,26 +153,24 @@ def _quantisation(subject: Subject, details: Details) -> Finding:
 
 
 def _record(subject: Subject) -> Finding:
-    check, facts, recorded = _RECORD, subject.facts, subject.recorded
+    facts, recorded = subject.facts, subject.recorded
+    finding = partial(Finding, check=_RECORD)
     if not subject.is_set_up:
-        return Finding(
-            check=check,
+        return finding(
             severity="error",
             message="this database is not set up for memoria; nothing else was examined",
             remedy="set it up",
             command=subject.init,
         )
     if recorded is None:
-        return Finding(
-            check=check,
+        return finding(
             severity="error",
             message="the set-up is not complete: nothing says which vectors this database holds",
             remedy="complete it",
             command=subject.init,
         )
     if is_older(facts):
-        return Finding(
-            check=check,
+        return finding(
             severity="error",
             message=f"an older memoria set this database up (schema {facts.schema_version}; this "
             f"one needs {SCHEMA_VERSION})",
@@ -182,8 +178,7 @@ def _record(subject: Subject) -> Finding:
             command=subject.init,
         )
     if facts.dimensions not in (None, recorded):
-        return Finding(
-            check=check,
+        return finding(
             severity="error",
             message=f"the vector index holds {facts.dimensions} dimensions, but the database was "
             f"set up for {recorded}",
@@ -191,7 +186,7 @@ def _record(subject: Subject) -> Finding:
             command=subject.fix(f"indexes.{VECTOR_INDEX}"),
         )
     message = f"set up for {recorded} dimensions of {facts.embedder or 'no embedder'}"
-    return Finding(check=check, severity="ok", message=message)
+    return finding(severity="ok", message=message)
 
 
 def _embedder(subject: Subject, embedder: Embedder | None) -> Finding:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from memoria.doctor.faults import Fault, counted, findings
@@ -100,11 +101,10 @@ def show_memory(subject: Subject, example: Sequence[Any]) -> str:
 
 
 def _present(subject: Subject, examined: int, connectors: int) -> Finding:
-    check = "memories.present"
+    finding = partial(Finding, check="memories.present")
     where = "the database" if subject.scope is None else f"scope {subject.scope!r}"
     if not examined:
-        return Finding(
-            check=check,
+        return finding(
             severity="note",
             message=f"there are no memories in {where}",
             remedy="write memories, or name another scope",
@@ -114,15 +114,14 @@ def _present(subject: Subject, examined: int, connectors: int) -> Finding:
     if connectors:
         memories += f" and {connectors:,} connectors"
     if examined >= subject.limit:
-        return Finding(
-            check=check,
+        return finding(
             severity="note",
             message=f"only the first {memories} of {where} were examined",
             remedy="examine more memories, or one scope at a time",
             command=subject.command("doctor", options=[f"--limit={10 * subject.limit}"]),
             count=examined,
         )
-    return Finding(check=check, severity="ok", message=f"{memories} in {where}")
+    return finding(severity="ok", message=f"{memories} in {where}")
 
 
 def _for_embedder(subject: Subject, fault: Fault) -> Fault:

@@ -6,6 +6,7 @@ In: a subject. Out: findings. Runs no query; it asks for each plan with EXPLAIN.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from memoria.doctor.report import Finding, Severity
@@ -95,20 +96,18 @@ def _steps(plan: Mapping[str, Any]) -> Iterator[Step]:
 
 
 async def _check_plan(subject: Subject, query: Query, severity: Severity) -> Finding:
-    check = f"plans.{query.name}"
+    finding = partial(Finding, check=f"plans.{query.name}")
     try:
         steps = await explain(subject.store, query.at(subject.facts.generation))
     except DeadlineError as exc:
-        return Finding(
-            check=check,
+        return finding(
             severity="warning",
             message=f"not planned: {exc}",
             remedy="run the doctor again when the server is less busy",
             command=subject.command("doctor"),
         )
     except MemoriaError as exc:
-        return Finding(
-            check=check,
+        return finding(
             severity=severity,
             message=f"the server can't plan it: {exc}",
             remedy="complete the set-up; else upgrade the server",
@@ -119,10 +118,9 @@ async def _check_plan(subject: Subject, query: Query, severity: Severity) -> Fin
     bad = (*SCANS, "CartesianProduct") if query.mode == "read" else SCANS
     scans = [f"{name} {details}".strip() for name, details in steps if name in bad]
     if not scans:
-        return Finding(check=check, severity="ok", message="seeks, never scans")
+        return finding(severity="ok", message="seeks, never scans")
     made = subject.facts.indexes.get(UNIQUE_INDEX) == "ONLINE"
-    return Finding(
-        check=check,
+    return finding(
         severity=severity,
         message=f"reads the more, the larger the database is: {', '.join(scans)}",
         remedy="let the server plan it again"

@@ -6,6 +6,7 @@ In: a subject. Out: findings. Reads only. Query: ``doctor.settings``.
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from memoria.doctor.report import Finding
 from memoria.doctor.subject import Subject
@@ -35,23 +36,21 @@ def check_version(subject: Subject) -> Finding:
 
 def check_dialect(subject: Subject) -> Finding:
     """Check how vectors are searched, and whether the server could search them better."""
-    check, facts = "server.dialect", subject.facts
+    facts, finding = subject.facts, partial(Finding, check="server.dialect")
     if facts.vector_dialect == "search":
         message = "search: the vector index filters by scope"
-        return Finding(check=check, severity="ok", message=message)
+        return finding(severity="ok", message=message)
     message = "procedure: the vector index searches all scopes, and its results are filtered"
     if _numbers(facts.version) < SEARCHES_BY_SCOPE:
         # Without a command: here the index that is there is the best that this server can have.
-        return Finding(
-            check=check,
+        return finding(
             severity="note",
             message=message,
             remedy="with many scopes, upgrade to Neo4j 2026 or later, and run memoria doctor again",
         )
     if facts.dimensions is None:  # the vector index is missing, which another check says
-        return Finding(check=check, severity="ok", message=message)
-    return Finding(
-        check=check,
+        return finding(severity="ok", message=message)
+    return finding(
         severity="warning",
         message=f"{message}; this server could filter inside the index",
         remedy=f"drop the index, which was created without the scope, then run {subject.init}",

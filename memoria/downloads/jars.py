@@ -25,7 +25,6 @@ log = logging.getLogger(__name__)
 
 SPARE_MB = 100
 LOCK_TIMEOUT_S = 900
-CHUNK_BYTES = 1 << 20
 
 
 def resolve_jars(

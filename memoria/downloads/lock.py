@@ -88,8 +88,8 @@ class Lock:
         if (found := self.sets.get(coordinate)) is not None:
             return found
         name = coordinate.rpartition(":")[0]
-        versions = [other.rpartition(":")[2] for other in self.sets if name == _name(other)]
-        if versions:
+        parts = [other.rpartition(":") for other in self.sets]
+        if versions := [version for known, _, version in parts if known == name]:
             raise LocalServerError(
                 f"this memoria can't check the jars of {coordinate}; of {name} it knows the "
                 f"versions {', '.join(sorted(versions))}"
@@ -98,10 +98,6 @@ class Lock:
             f"this memoria can't check the jars of {coordinate!r}; it knows those of "
             + ", ".join(sorted(self.sets))
         )
-
-
-def _name(coordinate: str) -> str:
-    return coordinate.rpartition(":")[0]
 
 
 def parse_lock(text: str) -> Lock:

@@ -17,6 +17,7 @@ from uuid import uuid4
 import requests
 import tenacity
 from requests.adapters import HTTPAdapter
+from requests.utils import get_auth_from_url, urldefragauth
 from urllib3.util.retry import Retry
 
 from memoria._support.home import repositories
@@ -61,7 +62,8 @@ class _Downloads:
     """Fetches jars; with one session per thread, connections are used again."""
 
     def __init__(self, addresses: Sequence[str], cache: Path) -> None:
-        self._addresses = addresses
+        # An address may have a user and a password in it, which no message may show.
+        self._credentials = {urldefragauth(each): get_auth_from_url(each) for each in addresses}
         self._cache = cache
         self._local = threading.local()
         self._sessions: list[requests.Session] = []
@@ -73,11 +75,11 @@ class _Downloads:
 
     def fetch(self, jar: LockedJar) -> None:
         """Download one jar from the first repository that has it."""
-        for address in self._addresses:
-            if self._try(f"{address}/{jar.path}", jar):
+        for address, credentials in self._credentials.items():
+            if self._try(f"{address}/{jar.path}", credentials, jar):
                 return
         raise LocalServerError(
-            f"none of the repositories has {jar.coordinate}: {', '.join(self._addresses)}"
+            f"none of the repositories has {jar.coordinate}: {', '.join(self._credentials)}"
         )
 
     @tenacity.retry(
@@ -85,11 +87,12 @@ class _Downloads:
         stop=tenacity.stop_after_attempt(ATTEMPTS),
         reraise=True,
     )
-    def _try(self, url: str, jar: LockedJar) -> bool:
+    def _try(self, url: str, credentials: tuple[str, str], jar: LockedJar) -> bool:
         """Download ``url``, again if the connection broke; return False if it does not exist."""
         target = self._cache / jar.path
         partial = target.with_name(f".{target.name}.{uuid4().hex}.part")
-        with self._session().get(url, stream=True, timeout=TIMEOUT_S) as response:
+        auth = credentials if any(credentials) else None  # None: as a file .netrc says
+        with self._session().get(url, auth=auth, stream=True, timeout=TIMEOUT_S) as response:
             if response.status_code == requests.codes.not_found:
                 return False
             response.raise_for_status()

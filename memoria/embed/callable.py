@@ -11,13 +11,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeAlias
 
-from memoria.embed.base import (
-    check_dimensions,
-    check_name,
-    check_text,
-    check_texts,
-    check_vectors,
-)
+from memoria.embed.base import check_dimensions, check_name, check_text, check_texts, check_vectors
 from memoria.errors import ConfigError
 
 Vectors: TypeAlias = Sequence[Sequence[float]]

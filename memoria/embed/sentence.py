@@ -11,6 +11,7 @@ import asyncio
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 from memoria._support.extras import install_command
@@ -110,7 +111,7 @@ class SentenceTransformerEmbedder:
         """
         return await map_pieces(
             self._pool,
-            self._embed_documents,
+            partial(self._encode, uses=_DOCUMENT_PROMPTS),
             check_texts(texts),
             piece=_BATCHES_PER_PIECE * self._batch_size,
             workers=1,
@@ -134,9 +135,6 @@ class SentenceTransformerEmbedder:
     def _count(self, text: str) -> int:
         tokens = self._load().tokenizer.encode(text, add_special_tokens=False)
         return len(getattr(tokens, "ids", tokens))  # an object of the tokenizers library, or a list
-
-    def _embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
-        return self._encode(texts, _DOCUMENT_PROMPTS)
 
     def _encode(self, texts: Sequence[str], uses: tuple[str, ...]) -> list[list[float]]:
         model = self._load()

@@ -15,6 +15,7 @@ from memoria.evaluation.load import LoadReport, load_dataset, prepare, supplied_
 from memoria.evaluation.messages import read_dataset
 from memoria.evaluation.methods import BASELINES, METHODS, check_method
 from memoria.evaluation.metrics import Interval, Scores, bootstrap, score
+from memoria.evaluation.prepared import read_asked
 from memoria.evaluation.relevance import FIRST, CalibrationFigures
 from memoria.evaluation.report import (
     MEASURES,
@@ -74,6 +75,7 @@ __all__ = [
     "load_dataset",
     "make_report",
     "prepare",
+    "read_asked",
     "read_dataset",
     "run_lines",
     "score",

@@ -30,7 +30,7 @@ from memoria.recall.ranking import (
     with_needs,
     with_session,
 )
-from memoria.recall.ranking.calibration import MARGIN
+from memoria.recall.ranking.calibration import LEANING, MARGIN
 from memoria.recall.ranking.config import FEATURES, RelevanceConfig
 from memoria.recall.ranking.energy import rank_by_energy
 from memoria.store import Store
@@ -60,8 +60,8 @@ class Answer:
         As `RankedMemory.session`, by id.
     messages
         Id of a memory -> id of the message that it counts as. Others count as themselves.
-    margin
-        As `Calibration.answer_margin`; None if it is not known.
+    margin, leaning
+        As `Calibration.asks_margin` and `Calibration.asks_leaning`; None if they are not known.
     """
 
     question: Question
@@ -73,6 +73,7 @@ class Answer:
     sessions: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     messages: Mapping[str, str] = field(default_factory=dict)
     margin: float | None = None
+    leaning: float | None = None
 
     @property
     def items(self) -> tuple[str, ...]:
@@ -85,13 +86,14 @@ class Answer:
         return np.isin(self.items, self.question.gold)
 
     def summed(self, weights: Array) -> tuple[dict[str, Array], Array]:
-        """Return the features and the margin by name, and the sums of a recall; (N,)."""
+        """Return the features by name, those of the calibration, too, and the sums; (N,)."""
         values = dict(zip(FEATURES, self.features.T, strict=True))
         sums = weighted_sum(values, dict(zip(FEATURES, weights, strict=True)))
         in_order = with_adjacent(sums, sums, self.ids, self.adjacent)
         in_session = with_session(in_order, sums, self.ids, self.sessions)
-        if self.margin is not None:
+        if self.margin is not None and self.leaning is not None:
             values[MARGIN] = np.full(len(self.ids), self.margin)
+            values[LEANING] = np.full(len(self.ids), self.leaning)
         return values, with_needs(in_session, self.ids, self.needs)
 
     def ranked(self, weights: Array) -> tuple[str, ...]:
@@ -202,4 +204,5 @@ def _answer(question: Question, recall: Recall, dataset: Dataset, by_energy: boo
         sessions={id_: session for id_ in ids if (session := found[id_].session) is not None},
         messages=dict(zip(ids, dataset.items_of(question.scope, ids), strict=True)),
         margin=next((found[id_].features.get(MARGIN) for id_ in ids), None),
+        leaning=next((found[id_].features.get(LEANING) for id_ in ids), None),
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from memoria._support.progress import ProgressCallback, silent
@@ -83,7 +83,7 @@ async def ask_all(
             embedder=embedder,
             config=config.retriever,
             corpus=corpus,
-            note=_adding_to(notes),
+            notes=notes,
         )
         ask = await make_method(name, bench)
         for question in questions[: config.warm_up]:
@@ -106,10 +106,6 @@ async def ask_all(
             )
         )
     return tuple(runs)
-
-
-def _adding_to(notes: Counter[str]) -> Callable[[str], None]:
-    return lambda text: notes.update([text])
 
 
 def most_common(notes: Counter[str]) -> dict[str, int]:

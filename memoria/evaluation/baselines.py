@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from memoria._support.extras import install_command
 from memoria.embed import Embedder, check_vectors
 from memoria.errors import ConfigError
-from memoria.evaluation.corpus import Corpus, Graph, Items
+from memoria.evaluation.corpus import Corpus, Graph
 from memoria.evaluation.dataset import Question
 from memoria.formulas.fusion import reciprocal_rank_fusion
 
@@ -66,16 +66,13 @@ class Bm25:
         scope = question.scope
         items = await self._corpus.items(scope)
         if scope not in self._indexes:
-            self._indexes[scope] = self._index(items)
+            texts = [words(text) for text in items.texts]
+            self._indexes[scope] = self._package.BM25Okapi(texts) if any(texts) else None
         index, asked = self._indexes[scope], words(question.text)
         if index is None:
             return []
         scores = index.get_scores(asked)
         return best(items.ids, scores, (scores != 0) & items.before(question.asked_at))
-
-    def _index(self, items: Items) -> Any:
-        texts = [words(text) for text in items.texts]
-        return self._package.BM25Okapi(texts) if any(texts) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,11 +13,6 @@ from memoria.errors import ConfigError
 from memoria.recall.config import RetrieverConfig
 
 
-def _patient() -> RetrieverConfig:
-    """Return the default settings, but with enough time for a slow machine."""
-    return RetrieverConfig(deadline_s=60.0)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationConfig:
     """Settings of an evaluation.
@@ -48,7 +43,8 @@ class EvaluationConfig:
     limit: int | None = None
     depth: int = 100
     warm_up: int = 3
-    retriever: RetrieverConfig = field(default_factory=_patient)
+    # With enough time for a slow machine.
+    retriever: RetrieverConfig = field(default_factory=lambda: RetrieverConfig(deadline_s=60.0))
 
     def __post_init__(self) -> None:
         """Check every range, and remove duplicates from the lists."""

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import tokenize
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from memoria._support.checks import check_string
 from memoria._support.wording import kind_of, number_of
 from memoria.errors import InvalidInputError
 from memoria.ingest.jsonl import parse_object, raw_lines
+from memoria.types.history import aware_time
 
 LINES = (".jsonl.gz", ".jsonl")
 ARRAY = (".f16.npy", ".npy")
@@ -49,6 +52,16 @@ class Entry:
         """Return the error about this line."""
         return InvalidInputError(f"{self.place}: {message}", field=field)
 
+    @contextmanager
+    def placing(self) -> Iterator[None]:
+        """Turn an error that does not name the place into one about this line."""
+        try:
+            yield
+        except InvalidInputError as exc:
+            if str(exc).startswith(self.place):
+                raise
+            raise self.fault(str(exc), exc.field) from exc
+
     def string(self, name: str) -> str:
         """Return a field that must be a string, and must not be blank."""
         if (value := self.optional_string(name)) is None:
@@ -62,11 +75,36 @@ class Entry:
             return None
         if not isinstance(value, str):
             raise self.fault(f"{name} must be a string, got {kind_of(value)}", name)
-        try:
+        with self.placing():
             check_string(value, name)
-        except InvalidInputError as exc:
-            raise self.fault(str(exc), name) from exc
         return value if value.strip() else None
+
+    @property
+    def conversation(self) -> str | None:
+        """The name of the conversation of a node or a question."""
+        return self.optional_name("conversation")
+
+    def name(self, name: str) -> str:
+        """Return a field that must be a name, and must not be blank."""
+        if (value := self.optional_name(name)) is None:
+            raise self.fault(f"{name} is missing or blank", name)
+        return value
+
+    def optional_name(self, name: str) -> str | None:
+        """Return a field that is a name; a number is converted to text."""
+        value = self.fields.get(name)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        return self.optional_string(name)
+
+    def time(self, name: str) -> datetime | None:
+        """Return a field that is a time; a time without a zone counts as UTC."""
+        if (value := self.optional_string(name)) is None:
+            return None
+        try:
+            return aware_time(datetime.fromisoformat(value), name)
+        except ValueError as exc:
+            raise self.fault(f"{name} must be in ISO 8601, got {value[:80]!r}", name) from exc
 
     def strings(self, name: str) -> list[str]:
         """Return a field that is a list of strings; empty if it is missing or null."""

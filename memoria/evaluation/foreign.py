@@ -15,6 +15,8 @@ from memoria.evaluation.dataset import Dataset, Question
 from memoria.evaluation.report import headline_questions
 from memoria.recall.asides import examples
 
+#: Category of the messages that ask for nothing.
+SMALL_TALK = "small talk"
 #: Share of foreign questions: as many for each of the dataset's own.
 SHARE = 0.5
 
@@ -59,7 +61,7 @@ def _small_talk(scopes: Sequence[str], count: int) -> Iterator[Question]:
     count = min(count, len(texts))
     for n in range(count):
         text, scope = texts[n * len(texts) // count], scopes[n % len(scopes)]
-        yield Question(id=f"small talk {n}", text=text, gold=(), category=None, scope=scope)
+        yield Question(id=f"small talk {n}", text=text, gold=(), category=SMALL_TALK, scope=scope)
 
 
 def _asked_in(question: Question, scopes: Sequence[str], number: int) -> Question | None:

@@ -9,18 +9,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 
 from memoria.errors import InvalidInputError
 from memoria.evaluation.dataset import Chat, Dataset, Question, folded, scope_of, scopes_prefix
 from memoria.evaluation.files import Entry, find_file, read_entries
-from memoria.evaluation.nodes import conversation_of, name_of
 from memoria.evaluation.prepared import read_prepared
 from memoria.remember.config import KINDS
 from memoria.remember.ids import message_id
 from memoria.types import Conversation, Message
-from memoria.types.history import aware_time
 
 
 def read_dataset(folder: Path, *, split: str = "dev", raw: bool = False) -> Dataset:
@@ -79,31 +76,27 @@ def _chats(path: Path) -> dict[str, Chat]:
     said: dict[str, dict[str, list[Message]]] = {}
     seen: set[tuple[str, str | None]] = set()
     for entry in read_entries(path):
-        chat = _needed(entry, "chat")
+        chat = entry.name("chat")
         message = _message(entry, entry.string("text"), entry.string("role"), time="created_at")
         if (chat, message.id) in seen:
             raise entry.fault(f"id {message.id!r} is also that of an earlier message", "id")
         seen.add((chat, message.id))
         conversations = said.setdefault(chat, {})
-        conversations.setdefault(name_of(entry, "session") or chat, []).append(message)
+        conversations.setdefault(entry.optional_name("session") or chat, []).append(message)
     if not said:
         raise InvalidInputError(f"{path}: holds no message")
     return {chat: _chat(conversations) for chat, conversations in said.items()}
 
 
 def _message(entry: Entry, text: str, role: str, *, time: str) -> Message:
-    try:
+    with entry.placing():
         return Message(
-            id=_needed(entry, "id"),
+            id=entry.name("id"),
             text=text,
             role=role,  # type: ignore[arg-type]  # checked at birth
             speaker=entry.optional_string("speaker"),
-            created_at=_time(entry, time),
+            created_at=entry.time(time),
         )
-    except InvalidInputError as exc:
-        if str(exc).startswith(entry.place):
-            raise
-        raise entry.fault(str(exc), exc.field) from exc
 
 
 def _chat(said: Mapping[str, Sequence[Message]]) -> Chat:
@@ -132,7 +125,7 @@ def _questions(
     """Read the questions: those with evidence, and the unanswerable ones."""
     found: dict[str, Question] = {}
     for entry in read_entries(path):
-        question, chat = _question(entry, scopes), _needed(entry, "chat")
+        question, chat = _question(entry, scopes), entry.name("chat")
         if question.id in found:
             raise entry.fault(f"id {question.id!r} is also the id of an earlier question", "id")
         known = set(chats[chat].ids.values())
@@ -153,36 +146,20 @@ def _questions(
 
 
 def _question(entry: Entry, scopes: Mapping[str, str]) -> Question:
-    chat = _needed(entry, "chat")
+    chat = entry.name("chat")
     if chat not in scopes:
         raise entry.fault(f"chat must be one that messages have, got {chat!r}", "chat")
     answerable = entry.fields.get("answerable")
     if not isinstance(answerable, bool | None):
         raise entry.fault("answerable must be true or false", "answerable")
     return Question(
-        id=_needed(entry, "id"),
+        id=entry.name("id"),
         text=entry.string("question"),
         gold=() if answerable is False else folded(entry.strings("evidence")),
         category=entry.optional_string("category"),
         scope=scopes[chat],
-        asked_at=_time(entry, "asked_at"),
+        asked_at=entry.time("asked_at"),
     )
-
-
-def _needed(entry: Entry, field: str) -> str:
-    if (name := name_of(entry, field)) is None:
-        raise entry.fault(f"{field} is missing or blank", field)
-    return name
-
-
-def _time(entry: Entry, field: str) -> datetime | None:
-    """Return a time; a time without a zone counts as UTC."""
-    if (value := entry.optional_string(field)) is None:
-        return None
-    try:
-        return aware_time(datetime.fromisoformat(value), field)
-    except ValueError as exc:
-        raise entry.fault(f"{field} must be in ISO 8601, got {value[:80]!r}", field) from exc
 
 
 def _as_messages(dataset: Dataset, folder: Path, split: str) -> Dataset:
@@ -192,7 +169,7 @@ def _as_messages(dataset: Dataset, folder: Path, split: str) -> Dataset:
     """
     path = find_file(folder, "nodes", split)
     texts = [entry for entry in read_entries(path) if entry.optional_string("text")] if path else []
-    if not all(conversation_of(one) and one.optional_string("speaker") for one in texts):
+    if not all(one.conversation and one.optional_string("speaker") for one in texts):
         return dataset
     scopes = {m.id: _raw(scope) for scope, found in dataset.memories.items() for m in found}
     said: dict[str, dict[str, list[Message]]] = {_raw(scope): {} for scope in dataset.memories}
@@ -200,7 +177,7 @@ def _as_messages(dataset: Dataset, folder: Path, split: str) -> Dataset:
         text = entry.string("text").removeprefix(f"{entry.string('speaker')}: ")
         message = _message(entry, text, "other", time="time")
         conversations = said[scopes[entry.string("id")]]
-        conversations.setdefault(conversation_of(entry) or "", []).append(message)
+        conversations.setdefault(entry.conversation or "", []).append(message)
     chats = {scope: _chat(conversations) for scope, conversations in said.items()}
     return replace(
         dataset,

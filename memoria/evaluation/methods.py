@@ -6,6 +6,7 @@ A strategy asks the real engine, `GraphRetriever.recall`; a baseline does withou
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -36,8 +37,8 @@ class Bench:
         Settings of every recall.
     corpus
         Memories and edges of the scopes, for the baselines.
-    note
-        Called with the text of each degradation of a recall.
+    notes
+        Text of a degradation -> number of recalls that had it.
     """
 
     store: Store
@@ -45,7 +46,7 @@ class Bench:
     embedder: Embedder | None
     config: RetrieverConfig
     corpus: Corpus
-    note: Callable[[str], None]
+    notes: Counter[str]
 
 
 def check_method(name: str, embedder: Embedder | None) -> None:
@@ -80,7 +81,12 @@ async def make_method(name: str, bench: Bench) -> Method:
     check_method(name, bench.embedder)
     if name in STRATEGIES:
         return await _engine(bench, replace(bench.config, strategy=STRATEGIES[name]))
-    return _ids_of(bench.dataset, BASELINES[name](bench))
+    baseline = BASELINES[name](bench)
+
+    async def ask(question: Question) -> list[str]:
+        return _items(bench.dataset, question, [id_ for id_, _ in await baseline(question)])
+
+    return ask
 
 
 async def _engine(bench: Bench, config: RetrieverConfig) -> Method:
@@ -89,16 +95,8 @@ async def _engine(bench: Bench, config: RetrieverConfig) -> Method:
 
     async def ask(question: Question) -> list[str]:
         recall = await engine(question)
-        for text in recall.trace.degraded:
-            bench.note(text)
+        bench.notes.update(recall.trace.degraded)
         return _items(bench.dataset, question, ranking(recall, bench.dataset.item_kinds))
-
-    return ask
-
-
-def _ids_of(dataset: Dataset, baseline: Callable[[Question], Awaitable[Scored]]) -> Method:
-    async def ask(question: Question) -> list[str]:
-        return _items(dataset, question, [id_ for id_, _ in await baseline(question)])
 
     return ask
 
@@ -114,24 +112,16 @@ def _dense(bench: Bench) -> Dense:
     return Dense(corpus=bench.corpus, embedder=bench.embedder)
 
 
-def _bm25(bench: Bench) -> Bm25:
-    return Bm25(bench.corpus)
-
-
 def _rrf(bench: Bench) -> Rrf:
-    return Rrf(dense=_dense(bench), bm25=_bm25(bench))
-
-
-def _ppr(bench: Bench) -> Ppr:
-    return Ppr(corpus=bench.corpus, rrf=_rrf(bench))
+    return Rrf(dense=_dense(bench), bm25=Bm25(bench.corpus))
 
 
 #: Name -> how it is set up. Further methods are the strategies of the engine.
 BASELINES: Mapping[str, Callable[[Bench], Callable[[Question], Awaitable[Scored]]]] = {
     "dense": _dense,
-    "bm25": _bm25,
+    "bm25": lambda bench: Bm25(bench.corpus),
     "rrf": _rrf,
-    "ppr": _ppr,
+    "ppr": lambda bench: Ppr(corpus=bench.corpus, rrf=_rrf(bench)),
 }
 METHODS = (*STRATEGIES, *BASELINES)
 _NEED_VECTORS = {"dense", "rrf", "ppr"}

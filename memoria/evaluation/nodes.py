@@ -9,10 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from memoria._support.checks import MAX_TAG_CHARS, MAX_TAGS
-from memoria.errors import InvalidInputError
 from memoria.evaluation.files import Entry
 from memoria.graph.vocabulary import RESERVED_LABELS
 from memoria.types import Memory
@@ -65,21 +63,8 @@ def read_nodes(entries: Iterable[Entry]) -> tuple[list[Node], tuple[str, ...]]:
         seen.add(memory.id)
         if entry.optional_string("text") is not None:
             ranked.add(kind)
-        nodes.append(Node(memory=memory, conversation=conversation_of(entry)))
+        nodes.append(Node(memory=memory, conversation=entry.conversation))
     return nodes, tuple(sorted(ranked))
-
-
-def conversation_of(entry: Entry) -> str | None:
-    """Return the name of the conversation of a node or a question."""
-    return name_of(entry, "conversation")
-
-
-def name_of(entry: Entry, field: str) -> str | None:
-    """Return the value of a field that is a name; a number is converted to text."""
-    value = entry.fields.get(field)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    return entry.optional_string(field)
 
 
 def kind_labels(kinds: Sequence[str]) -> dict[str, str]:
@@ -106,18 +91,14 @@ def kind_labels(kinds: Sequence[str]) -> dict[str, str]:
 
 def _memory(entry: Entry, kind: str) -> Memory:
     id_ = entry.string("id")
-    try:
+    with entry.placing():
         return Memory(
             id=id_,
             kind=kind,
             text=_text(entry) or id_,
             entities=_cut(entry.strings("entities")),
-            created_at=_time(entry),
+            created_at=entry.time("time"),
         )
-    except InvalidInputError as exc:
-        if str(exc).startswith(entry.place):
-            raise
-        raise entry.fault(str(exc), exc.field) from exc
 
 
 def _text(entry: Entry) -> str | None:
@@ -136,13 +117,3 @@ def _text(entry: Entry) -> str | None:
 def _cut(names: Iterable[str]) -> list[str]:
     """Return the names, cut to the number and the length that a memory may have."""
     return list(dict.fromkeys(name[:MAX_TAG_CHARS] for name in names))[:MAX_TAGS]
-
-
-def _time(entry: Entry) -> datetime | None:
-    value = entry.optional_string("time")
-    if value is None:
-        return None
-    try:
-        return datetime.fromisoformat(value)
-    except ValueError as exc:
-        raise entry.fault(f"time must be in ISO 8601, got {value[:80]!r}", "time") from exc

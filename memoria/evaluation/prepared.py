@@ -7,7 +7,7 @@ its conversation affects how memories and relations are built.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from memoria.errors import InvalidInputError
 from memoria.evaluation.dataset import Dataset, Question, scope_of, scopes_prefix
 from memoria.evaluation.files import ARRAY, Entry, find_file, read_entries, read_vectors, splits
-from memoria.evaluation.nodes import Node, conversation_of, read_nodes
-from memoria.evaluation.scopes import memories_of, relations_of
+from memoria.evaluation.nodes import Node, read_nodes
+from memoria.graph.vocabulary import RELATED
+from memoria.types import Memory, Relation
 
 
 def read_prepared(folder: Path, *, split: str = "dev") -> Dataset:
@@ -40,7 +41,7 @@ def read_prepared(folder: Path, *, split: str = "dev") -> Dataset:
         raise InvalidInputError(f"{files.nodes}: no node has a text, so there is nothing to rank")
     asked = list(read_entries(files.questions))
     prefix = scopes_prefix(files.folder, (files.nodes, files.edges, files.node_vectors))
-    if any(conversation_of(entry) is not None for entry in asked):
+    if any(entry.conversation is not None for entry in asked):
         conversations = list(dict.fromkeys(n.conversation for n in nodes if n.conversation))
         scopes: Mapping[str | None, str] = {c: scope_of(prefix, c) for c in conversations}
     else:
@@ -52,8 +53,8 @@ def read_prepared(folder: Path, *, split: str = "dev") -> Dataset:
     return Dataset(
         name=files.folder.name or str(files.folder),
         split=split,
-        memories=memories_of(nodes, scopes),
-        relations=relations_of(read_entries(files.edges), nodes, scopes, left_out),
+        memories=_memories(nodes, scopes),
+        relations=_relations(read_entries(files.edges), nodes, scopes, left_out),
         questions=questions,
         item_kinds=item_kinds,
         vectors=vectors,
@@ -66,6 +67,51 @@ def read_prepared(folder: Path, *, split: str = "dev") -> Dataset:
     )
 
 
+def read_asked(folder: Path, *, split: str, kinds: Sequence[str], scope: str) -> Dataset:
+    """Read only the questions of a split, about a graph that is in the database already.
+
+    Parameters
+    ----------
+    kinds
+        Kinds that are ranked.
+    scope
+        Scope of the questions that name no ``conversation``.
+
+    Raises
+    ------
+    InvalidInputError
+        The file is missing or wrong; the message names file, line and field.
+    """
+    asked = list(read_entries(_questions_file(folder, split)))
+    named = dict.fromkeys(entry.conversation for entry in asked)
+    left_out: Counter[str] = Counter()
+    questions, _ = _questions(asked, {name: name or scope for name in named}, left_out)
+    scopes = list(dict.fromkeys(question.scope for question in questions))
+    return Dataset(
+        name=folder.name or str(folder),
+        split=split,
+        memories=dict.fromkeys(scopes, ()),
+        relations=dict.fromkeys(scopes, ()),
+        questions=questions,
+        item_kinds=tuple(kinds),
+        vectors={},
+        question_vectors={},
+        left_out=dict(left_out),
+    )
+
+
+def _questions_file(folder: Path, split: str) -> Path:
+    if not folder.is_dir():
+        raise InvalidInputError(f"{folder}: no such folder")
+    questions = find_file(folder, f"questions.{split}", None)
+    if questions is None:
+        known = ", ".join(splits(folder)) or "none"
+        raise InvalidInputError(
+            f"{folder}: questions.{split}.jsonl does not exist; splits with questions: {known}"
+        )
+    return questions
+
+
 class _Files:
     """The paths of the files of a split."""
 
@@ -75,13 +121,7 @@ class _Files:
         self.folder = folder.resolve()
         self.nodes = self._needed("nodes", split)
         self.edges = self._needed("edges", split)
-        questions = find_file(self.folder, f"questions.{split}", None)
-        if questions is None:
-            known = ", ".join(splits(self.folder)) or "none"
-            raise InvalidInputError(
-                f"{folder}: questions.{split}.jsonl does not exist; splits with questions: {known}"
-            )
-        self.questions = questions
+        self.questions = _questions_file(self.folder, split)
         self.node_vectors = find_file(self.folder, "emb_nodes", split, ARRAY)
         self.question_vectors = find_file(self.folder, f"emb_questions.{split}", None, ARRAY)
 
@@ -93,6 +133,67 @@ class _Files:
         return path
 
 
+def _memories(
+    nodes: Iterable[Node], scopes: Mapping[str | None, str]
+) -> dict[str, tuple[Memory, ...]]:
+    """Put each memory into its scope; a memory without a conversation is in all scopes."""
+    found: dict[str, list[Memory]] = {scope: [] for scope in scopes.values()}
+    for node in nodes:
+        for scope in _scopes_of(node.conversation, scopes):
+            found[scope].append(node.memory)
+    return {scope: tuple(memories) for scope, memories in found.items()}
+
+
+def _scopes_of(conversation: str | None, scopes: Mapping[str | None, str]) -> list[str]:
+    return [scopes[conversation]] if conversation is not None else list(scopes.values())
+
+
+def _relations(
+    entries: Iterable[Entry],
+    nodes: Iterable[Node],
+    scopes: Mapping[str | None, str],
+    left_out: Counter[str],
+) -> dict[str, tuple[Relation, ...]]:
+    """Read the edges; of several edges with the same ends and name, the strongest stays."""
+    of = {node.memory.id: node.conversation for node in nodes}
+    found: dict[str, dict[tuple[str, str, str], Relation]] = {s: {} for s in scopes.values()}
+    for relation in _read_relations(entries, of, left_out):
+        ends = {of[relation.source], of[relation.target]} - {None}
+        if len(ends) > 1:
+            left_out["edge between two conversations"] += 1
+            continue
+        key = (relation.source, relation.target, relation.relation)
+        for scope in _scopes_of(next(iter(ends), None), scopes):
+            known = found[scope].get(key)
+            if known is None or relation.weight > known.weight:
+                found[scope][key] = relation
+    return {scope: tuple(relations.values()) for scope, relations in found.items()}
+
+
+def _read_relations(
+    entries: Iterable[Entry], known: Mapping[str, str | None], left_out: Counter[str]
+) -> Iterator[Relation]:
+    for entry in entries:
+        source, target = entry.string("s"), entry.string("t")
+        if source == target:
+            left_out["edge from a node to itself"] += 1
+            continue
+        if source not in known or target not in known:
+            left_out["edge with an end that is not a node"] += 1
+            continue
+        weight = entry.fields.get("w")
+        try:
+            yield Relation(
+                source=source,
+                target=target,
+                relation=entry.optional_string("type") or RELATED,
+                weight=1.0 if weight is None else weight,
+            )
+        except InvalidInputError as exc:
+            field = {"weight": "w", "relation": "type"}.get(exc.field or "", exc.field)
+            raise entry.fault(f"{field}: {exc}", field) from exc
+
+
 def _questions(
     entries: Sequence[Entry], scopes: Mapping[str | None, str], left_out: Counter[str]
 ) -> tuple[tuple[Question, ...], list[int]]:
@@ -100,10 +201,10 @@ def _questions(
     found: dict[str, Question] = {}
     numbers: list[int] = []
     for number, entry in enumerate(entries):
-        id_, conversation = entry.string("id"), conversation_of(entry)
+        id_, conversation = entry.string("id"), entry.conversation
         if id_ in found:
             raise entry.fault(f"id {id_!r} is also the id of an earlier question", "id")
-        scope = scopes.get(None) or scopes.get(conversation)
+        scope = scopes.get(conversation) or scopes.get(None)
         if scope is None:
             raise entry.fault(
                 f"conversation must be one that nodes have, got {conversation!r}", "conversation"

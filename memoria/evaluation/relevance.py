@@ -19,10 +19,12 @@ from memoria.evaluation.calibrating import (
     calibration_error,
     fit_terms,
 )
+from memoria.evaluation.foreign import SMALL_TALK
 from memoria.recall.ranking.calibration import (
     KEEP_ORDER,
     Calibration,
     answer_terms,
+    asks_terms,
     evidence_terms,
     probabilities,
 )
@@ -30,6 +32,9 @@ from memoria.recall.ranking.calibration import (
 # To so many digits a fit rounds what it writes.
 DIGITS = 3
 FIRST = 10
+# How often a message of small talk counts. Agents send more of it than questions, and each context
+# that it gets costs tokens; docs/project/ranking-notes.md has figures of other numbers.
+_TALK = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,32 +62,39 @@ class CalibrationFigures:
 def fit_calibration(sets: Sequence[Answers], weights: Array) -> Calibration | None:
     """Fit the calibration that belongs to weights; its own are rounded.
 
-    Whether there is an answer is learned from own and foreign questions, which candidate is
-    evidence from own questions. Without any vector a calibration can't be fitted: None.
+    Whether a message asks for anything is learned from questions and small talk, whether there is
+    an answer from own and foreign questions, which candidate is evidence from own questions.
+    Without any vector a calibration can't be fitted: None.
     """
     if all(one.margin is None for each in sets for one in each.answers):
         return None
-    answered: list[list[Judged]] = []
-    evident: list[list[Judged]] = []
-    for each in sets:
-        own = [(one, *one.summed(weights)) for one in each.answers if one.margin is not None]
-        foreign = [one.summed(weights) for one in each.foreign if one.margin is not None]
-        answered.append(
-            [
-                *(_judged(answer_terms(values, sums), np.ones(1)) for _, values, sums in own),
-                *(_judged(answer_terms(values, sums), np.zeros(1)) for values, sums in foreign),
-            ]
-        )
-        evident.append([_judged(evidence_terms(sums), one.is_gold) for one, _, sums in own])
-    return Calibration(**_fitted(answered), **_fitted(evident))
+    asked, answered, evident = ([list[Judged]() for _ in sets] for _ in range(3))
+    for place, each in enumerate(sets):
+        for one in (*each.answers, *each.foreign):
+            if one.margin is None:
+                continue
+            values, sums = one.summed(weights)
+            is_talk, is_own = one.question.category == SMALL_TALK, bool(one.question.gold)
+            times = _TALK if is_talk else 1
+            asked[place] += [_judged(asks_terms(values), np.array([not is_talk]))] * times
+            if not is_talk:
+                answered[place].append(_judged(answer_terms(values, sums), np.array([is_own])))
+            if is_own:
+                evident[place].append(_judged(evidence_terms(sums), one.is_gold))
+    return Calibration(**_fitted(asked), **_fitted(answered), **_fitted(evident))
 
 
 def _fitted(sets: Sequence[Sequence[Judged]]) -> dict[str, float]:
     names = next(one.names for judged in sets for one in judged)
     signs = np.array([1.0 if name in KEEP_ORDER else 0.0 for name in names])
+    return rounded(names, fit_terms(sets, signs))
+
+
+def rounded(names: Sequence[str], weights: Array) -> dict[str, float]:
+    """Return weights by name as a fit writes them."""
     return {
         name: round(float(weight), DIGITS) + 0.0  # no negative zeros
-        for name, weight in zip(names, fit_terms(sets, signs), strict=True)
+        for name, weight in zip(names, weights, strict=True)
     }
 
 

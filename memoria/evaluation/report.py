@@ -94,7 +94,8 @@ class Report:
         Number of questions that were asked.
     scopes, memories, items, edges
         Size of the dataset; items are the ranked memories. For chats, items are the messages, and
-        memories and edges are None: their numbers are not known.
+        memories and edges are None: their numbers are not known. All three are None for a graph
+        that was in the database already.
     ks
         The k of recall@k.
     excluded
@@ -110,7 +111,7 @@ class Report:
     questions: int
     scopes: int
     memories: int | None
-    items: int
+    items: int | None
     edges: int | None
     ks: tuple[int, ...]
     excluded: tuple[str, ...]
@@ -181,11 +182,13 @@ def make_report(dataset: Dataset, runs: Sequence[Run], config: EvaluationConfig)
     )
 
 
-def _sizes(dataset: Dataset) -> tuple[int | None, int, int | None]:
+def _sizes(dataset: Dataset) -> tuple[int | None, int | None, int | None]:
     """Return the numbers of memories, ranked items and edges."""
     if dataset.chats:
         return None, sum(len(chat.ids) for chat in dataset.chats.values()), None
     memories = [memory for found in dataset.memories.values() for memory in found]
+    if not memories:
+        return None, None, None  # a graph that was in the database already
     items = sum(memory.kind in dataset.item_kinds for memory in memories)
     return len(memories), items, sum(map(len, dataset.relations.values()))
 

@@ -19,11 +19,11 @@ from memoria.evaluation.dataset import Dataset
 from memoria.evaluation.fit import fit_weights
 from memoria.evaluation.metrics import Interval, bootstrap, score
 from memoria.evaluation.relevance import (
-    DIGITS,
     CalibrationFigures,
     figures,
     fit_calibration,
     relevance_of,
+    rounded,
 )
 from memoria.evaluation.report import check_excluded, headline_questions
 from memoria.recall.ranking.config import FEATURES, RelevanceConfig
@@ -273,16 +273,13 @@ def _held_out(sets: Sequence[Sequence[Answer]], folds: int, kept: Array) -> list
 
 
 def _rounded(weights: Array) -> RelevanceConfig:
-    rounded = {
-        name: round(float(weight), DIGITS) + 0.0  # no negative zeros
-        for name, weight in zip(FEATURES, weights, strict=True)
-    }
-    if not any(rounded.values()):
+    written = rounded(FEATURES, weights)
+    if not any(written.values()):
         raise InvalidInputError(
             "no feature distinguishes the evidence from the other memories that were found, so no "
             "weights can be fitted to these questions"
         )
-    return RelevanceConfig(weights=rounded)
+    return RelevanceConfig(weights=written)
 
 
 def _tuned(

@@ -14,9 +14,7 @@ from memoria.store import Store
 from memoria.store.queries import load
 
 
-async def advance_clock(
-    store: Store, *, scope: str, now: datetime, until: float | None = None
-) -> float:
+async def advance_clock(store: Store, *, scope: str, now: datetime) -> float:
     """Note that the scope is in use now, and return the hour of its clock.
 
     The first use of a scope is hour 0. Between two uses the clock runs with the wall clock, but
@@ -40,6 +38,6 @@ async def advance_clock(
         "now": now.astimezone(UTC),
         "scope": scope,
     }
-    rows = await store.run(load("graph.advance_clock"), parameters, until=until)
+    rows = await store.run(load("graph.advance_clock"), parameters)
     hours: float = rows[0]["active_hours"]
     return hours

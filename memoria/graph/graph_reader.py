@@ -3,7 +3,7 @@
 In: ids, filters. Out: frozen values; an id that no memory has is a value, too. Reads only, and no
 vectors.
 Queries: ``graph.matching``, ``graph.newest``, ``graph.neighbours``, ``graph.hydrate``,
-``graph.roles``.
+``graph.properties``, ``graph.roles``.
 """
 
 from __future__ import annotations
@@ -12,18 +12,21 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any
 
 from memoria._support import foreign
-from memoria._support.checks import check_id, check_ids, check_scope, check_whole
+from memoria._support.checks import check_id, check_ids, check_scope, check_strings, check_whole
 from memoria.graph.hydrate import hydrate
 from memoria.graph.roles import declared_roles
 from memoria.store import Store, StoreOrDriver, store_of
 from memoria.store.queries import load
 from memoria.types import (
     FoundMemories,
+    Hop,
     MemoryFilter,
     MemoryNode,
     MemoryPage,
     Neighbour,
     Neighbourhood,
+    Path,
+    PathProperties,
     RelationRoles,
     filter_of,
 )
@@ -39,9 +42,9 @@ class GraphReader:
     `memoria.GraphRetriever` passes these calls on to it.
     """
 
-    def __init__(self, store: StoreOrDriver, *, scope: str, database: str | None = None) -> None:
+    def __init__(self, store: StoreOrDriver, *, scope: str) -> None:
         self.scope = check_scope(scope)
-        self.store = store_of(store, database)
+        self.store = store_of(store)
 
     async def get(self, ids: Iterable[str]) -> FoundMemories:
         """Read memories by id; see `memoria.GraphRetriever.get`."""
@@ -85,6 +88,45 @@ class GraphReader:
         memories = await self._in_order(ids[:size])
         return MemoryPage(memories=memories, next=ids[size - 1] if len(ids) > size else None)
 
+    async def properties_of(
+        self, paths: Iterable[Path], *, properties: Iterable[str] | None = None
+    ) -> tuple[PathProperties, ...]:
+        """Read stored properties; see `memoria.GraphRetriever.properties_of`."""
+        names = None if properties is None else list(check_strings(properties, "properties"))
+        given = list(paths)
+        of_scopes = {}
+        for scope in dict.fromkeys(path.scope for path in given):
+            its = [path for path in given if path.scope == scope]
+            of_scopes[scope] = iter(await self._properties(its, scope or self.scope, names))
+        return tuple(next(of_scopes[path.scope]) for path in given)
+
+    async def _properties(
+        self, paths: Sequence[Path], scope: str, names: Sequence[str] | None
+    ) -> tuple[PathProperties, ...]:
+        """Read the properties of paths of one scope."""
+        ids = list(dict.fromkeys(id_ for path in paths for id_ in path.ids))
+        hops = list(dict.fromkeys(_edge_of(hop) for path in paths for hop in path.hops))
+        nodes: dict[str, dict[str, Any]] = {}
+        edges: dict[tuple[object, ...], dict[str, Any]] = {}
+        for start in range(0, max(len(ids), len(hops)), READ_AT_ONCE):
+            batch = hops[start : start + READ_AT_ONCE]
+            parameters = {
+                "hops": [[number, *hop] for number, hop in enumerate(batch)],
+                "ids": ids[start : start + READ_AT_ONCE],
+                "names": names,
+                "scope": scope,
+            }
+            record = (await self.store.run(load("graph.properties"), parameters))[0]
+            nodes |= {id_: foreign.properties(found) for id_, found in record["nodes"]}
+            edges |= {batch[place]: foreign.properties(found) for place, found in record["edges"]}
+        return tuple(
+            PathProperties(
+                nodes=tuple(nodes.get(id_, {}) for id_ in path.ids),
+                edges=tuple(edges.get(_edge_of(hop), {}) for hop in path.hops),
+            )
+            for path in paths
+        )
+
     async def relation_roles(self) -> RelationRoles:
         """Read the declared roles; see `memoria.GraphRetriever.relation_roles`."""
         return await declared_roles(self.store, self.scope)
@@ -123,6 +165,10 @@ async def _matching(
 
 def _checked(limit: int) -> int:
     return check_whole(limit, "limit", low=1, high=MAX_LIMIT)
+
+
+def _edge_of(hop: Hop) -> tuple[str, str, str, str, float]:
+    return (hop.source, hop.target, hop.relation, hop.direction, hop.weight)
 
 
 def _neighbour(edge: Sequence[Any], memories: Mapping[str, MemoryNode]) -> Neighbour:

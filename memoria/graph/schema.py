@@ -135,7 +135,7 @@ async def _name_and_size(
             checked_embedder(embedder)
         name = embedder.name
         # In a thread, because some models must be loaded before they can tell the size.
-        size = await asyncio.to_thread(_dimensions_of, embedder)
+        size = await asyncio.to_thread(lambda: embedder.dimensions)
         if dimensions not in (None, size):
             raise ConfigError(
                 f"dimensions is {dimensions}, but the embedder makes vectors of {size}: leave "
@@ -145,10 +145,6 @@ async def _name_and_size(
     if dimensions is not None:
         check_whole(dimensions, "dimensions", low=1, high=MAX_DIMENSIONS, error=ConfigError)
     return name, dimensions
-
-
-def _dimensions_of(embedder: NamedEmbedder) -> int:
-    return embedder.dimensions
 
 
 def schema_statements(facts: ServerFacts, generation: int | None = None) -> list[Query]:

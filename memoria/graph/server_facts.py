@@ -185,7 +185,8 @@ async def probe_session(session: Session) -> ServerFacts:
     kernel = next((row for row in components if row["name"] == "Neo4j Kernel"), components[0])
     version: str = kernel["versions"][0]
     generation, reembedding = _generations(meta)
-    vectors = {vector_index(number): number for number in _numbers(generation, reembedding)}
+    numbers = (generation, *([reembedding.generation] if reembedding is not None else ()))
+    vectors = {vector_index(number): number for number in numbers}
     states = {row["name"]: _state(row, vectors.get(row["name"])) for row in indexes}
     live = vector_index(generation)
     ours = [row for row in indexes if row["name"] == live and states[live] != _OTHER]
@@ -240,10 +241,6 @@ def _check_record(row: Mapping[str, Any]) -> None:
             f"this database was set up by a newer memoria (schema {row['schema_version']}; this "
             f"one knows {SCHEMA_VERSION}): update memoria"
         )
-
-
-def _numbers(generation: int, reembedding: Reembedding | None) -> tuple[int, ...]:
-    return (generation,) if reembedding is None else (generation, reembedding.generation)
 
 
 def check_embedder(facts: ServerFacts, embedder: NamedEmbedder | None) -> None:

@@ -7,6 +7,7 @@ so strategies may import this module.
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 from typing import get_args
 
 from memoria.types import SuppressionKind
@@ -103,6 +104,7 @@ USUAL_ORDER = usual_names(
 )
 
 
+@lru_cache(maxsize=1_024)
 def says_more(relation: str) -> bool:
     """Tell whether a relation says more than the two texts that it joins.
 
@@ -174,6 +176,11 @@ def documents_key(scope: str) -> str:
 def roles_key(scope: str) -> str:
     """Return the key of the ``:MemoriaMeta`` node with the roles of the scope's relations."""
     return f"roles:{scope}"
+
+
+def cosines_key(embedder: str) -> str:
+    """Return the key of the ``:MemoriaMeta`` node with what was measured of an embedder."""
+    return f"cosines:{embedder}"
 
 
 def pending_key(scope: str) -> str:

@@ -17,13 +17,7 @@ from memoria._support import telemetry
 from memoria._support.checks import check_scope, check_whole
 from memoria._support.throttling import throttled_warning
 from memoria.embed import Embedder, checked_embedder
-from memoria.errors import (
-    AuthError,
-    ConfigError,
-    IndexNotReadyError,
-    MemoriaError,
-    QueryError,
-)
+from memoria.errors import AuthError, ConfigError, IndexNotReadyError, MemoriaError, QueryError
 from memoria.graph.connectors import is_connector
 from memoria.graph.schema import SchemaReport, apply_schema, record_embedder
 from memoria.graph.server_facts import (
@@ -56,13 +50,7 @@ from memoria.ingest.rows import batches, memory_row, relation_row
 from memoria.ingest.unembedded import Vectors, embed_in_time, notes_of, settle, vectors_for
 from memoria.store import Rows, ServerFacts, Store, StoreOrDriver, with_certainty, writable_store_of
 from memoria.store.queries import load
-from memoria.types import (
-    HistoryItem,
-    Memory,
-    MemoryLinker,
-    Relation,
-    WriteReport,
-)
+from memoria.types import HistoryItem, Memory, MemoryLinker, Relation, WriteReport
 
 log = logging.getLogger(__name__)
 
@@ -87,7 +75,6 @@ class BatchWriter:
         batch_size: int = 1_000,
         linker: MemoryLinker | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-        database: str | None = None,
     ) -> None:
         check_whole(batch_size, "batch_size", low=1, high=10_000, error=ConfigError)
         self.scope = check_scope(scope)
@@ -100,7 +87,7 @@ class BatchWriter:
         # Embedding takes milliseconds for each memory. Small batches keep the work small that is
         # lost in an interruption.
         self.memory_batch_size = batch_size if embedder is None else min(batch_size, EMBED_BATCH)
-        self._store = writable_store_of(store, database)
+        self._store = writable_store_of(store)
         self._clock = clock
         self.facts: ServerFacts | None = None
 

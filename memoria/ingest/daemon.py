@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -29,21 +30,11 @@ async def in_daemon_thread(call: Callable[[], T]) -> T:
 
     def work() -> None:
         try:
-            value = call()
+            outcome = partial(future.set_result, call())
         except BaseException as exc:  # noqa: BLE001 - the waiting task raises it
-            outcome = _raising(future, exc)
-        else:
-            outcome = _returning(future, value)
+            outcome = partial(future.set_exception, exc)
         with contextlib.suppress(RuntimeError):  # the loop was closed in the meantime
             loop.call_soon_threadsafe(deliver, outcome)
 
     threading.Thread(target=work, name="memoria-read", daemon=True).start()
     return await future
-
-
-def _raising(future: asyncio.Future[T], exc: BaseException) -> Callable[[], None]:
-    return lambda: future.set_exception(exc)
-
-
-def _returning(future: asyncio.Future[T], value: T) -> Callable[[], None]:
-    return lambda: future.set_result(value)

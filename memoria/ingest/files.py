@@ -23,13 +23,7 @@ from memoria.ingest.daemon import in_daemon_thread
 from memoria.ingest.jsonl import Line, at_place, parse_line, read_lines
 from memoria.ingest.rows import MAX_BATCH_BYTES, size_of
 from memoria.store import with_certainty
-from memoria.types import (
-    HistoryItem,
-    Memory,
-    Relation,
-    ScopeClock,
-    WriteReport,
-)
+from memoria.types import HistoryItem, Memory, Relation, ScopeClock, WriteReport
 
 SPOOL_BYTES = 16_000_000
 

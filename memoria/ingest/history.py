@@ -21,12 +21,7 @@ T = TypeVar("T", Suppression, CoActivation)
 
 
 async def write_history(
-    store: Store,
-    scope: str,
-    items: Sequence[HistoryItem],
-    *,
-    now: datetime,
-    skip_missing: bool,
+    store: Store, scope: str, items: Sequence[HistoryItem], *, now: datetime, skip_missing: bool
 ) -> tuple[WriteReport, frozenset[str]]:
     """Write items; return counts, and the ends of suppressions and pairs that don't exist.
 

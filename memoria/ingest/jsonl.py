@@ -20,7 +20,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from memoria._support.foreign_files import parse_json, unpacked
+from memoria._support.foreign_files import MAX_LINE_BYTES, parse_json, unpacked
 from memoria.errors import InvalidInputError
 from memoria.ingest.vault import is_vault, vault_lines
 from memoria.types import (
@@ -35,7 +35,6 @@ from memoria.types import (
 )
 
 STDIN = "-"
-MAX_LINE_BYTES = 16_000_000
 MEMORY_FIELDS = (
     "id",
     "kind",
@@ -273,17 +272,13 @@ def _check_names(
             raise InvalidInputError(f"{name} is missing: {what} needs it", field=name)
 
 
-def _given(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that are given: null means that a field is left out."""
-    needed = ("id", "kind", "text", "source", "target")
-    return {name: value for name, value in fields.items() if value is not None or name in needed}
-
-
 def _values(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields that say something, times as such."""
+    """Return the fields that are given, times as such: null means that a field is left out."""
+    needed = ("id", "kind", "text", "source", "target")
     return {
         name: _parse_time(value, name) if name in TIME_FIELDS else value
-        for name, value in _given(fields).items()
+        for name, value in fields.items()
+        if value is not None or name in needed
     }
 
 

@@ -12,7 +12,6 @@ from array import array
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 import numpy as np
@@ -77,12 +76,7 @@ class Tables:
         self._starts = array("q", [self._relations.write(_RELATION_HEADER.encode())])
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._memories.close()
         self._relations.close()
 

@@ -130,8 +130,7 @@ async def count_unembedded(store: Store, which: Unembedded) -> int:
     """Count the memories without a vector; no kinds: of all kinds."""
     parameters = {"scope": which.scope, "kinds": list(which.kinds)}
     query = load("ingest.count_without_embedding").at(which.generation)
-    rows = await store.run(query, parameters)
-    count: int = rows[0]["count"]
+    count: int = (await store.run(query, parameters))[0]["count"]
     return count
 
 
@@ -158,27 +157,39 @@ async def embed_stored(
     async for rows in _pages(store, which, size):
         texts = {id_: text for id_, text in rows if isinstance(text, str) and text.strip()}
         made = await embed_what_can_be(embedder, list(texts.values()))
-        vector_rows = Rows(
-            {"id": id_, "text": text, "embedding": vector}
-            for (id_, text), vector in zip(texts.items(), made.vectors, strict=True)
-            if vector is not None
-        )
+        vector_rows = _rows(texts, made)
         of_one_text = isinstance(made.error, InvalidInputError) and made.error.item is not None
         if made.error is not None and not vector_rows and not of_one_text:
             raise made.error
         if facts is not None and vector_rows:  # perhaps the first vectors of the database
             facts = await record_embedder(store, facts, embedder)
-        parameters = {"generation": which.generation, "rows": vector_rows, "scope": which.scope}
-        query = load("ingest.embeddings").at(which.generation)
-        written = (await store.run(query, parameters))[0]
-        if not written["live"]:
-            raise replaced_error()
-        stored += written["written"]
+        stored += await _store_vectors(store, which.scope, vector_rows, which.generation)
         seen += len(rows)
         progress("memories", seen, max(seen, total))
     notes = {"key": pending_key(which.scope), "max_tries": None}
     await store.run(load("ingest.settle").at(which.generation), notes)
     return stored
+
+
+def _rows(texts: Mapping[str, str], made: Embedded) -> Rows[dict[str, Any]]:
+    """Return the vectors that were made, as rows of ``ingest.embeddings``."""
+    return Rows(
+        {"id": id_, "text": text, "embedding": vector}
+        for (id_, text), vector in zip(texts.items(), made.vectors, strict=True)
+        if vector is not None
+    )
+
+
+async def _store_vectors(
+    store: Store, scope: str, rows: Rows[dict[str, Any]], generation: int
+) -> int:
+    """Store vectors, if their generation is live; return how many."""
+    parameters = {"generation": generation, "rows": rows, "scope": scope}
+    done = (await store.run(load("ingest.embeddings").at(generation), parameters))[0]
+    if not done["live"]:
+        raise replaced_error()
+    written: int = done["written"]
+    return written
 
 
 async def _pages(
@@ -192,10 +203,7 @@ async def _pages(
         "after": "",
     }
     query = load("ingest.without_embedding").at(which.generation)
-    while True:
-        rows = (await store.run(query, parameters))[0]["rows"]
-        if not rows:
-            return
+    while rows := (await store.run(query, parameters))[0]["rows"]:
         yield rows
         parameters["after"] = rows[-1][0]
 
@@ -239,18 +247,10 @@ async def settle(store: Store, embedder: Embedder, *, scope: str | None = None) 
         return []
     texts = {id_: text for id_, text in found[0]["rows"] if text.strip()}
     made = await embed_in_time(embedder, list(texts.values()), store)
-    vectors = zip(texts.items(), made.vectors, strict=True)
-    rows = Rows(
-        {"id": id_, "text": text, "embedding": vector}
-        for (id_, text), vector in vectors
-        if vector is not None
-    )
+    rows = _rows(texts, made)
     if rows:
         facts = await record_embedder(store, facts, embedder)
-        given = {"generation": facts.generation, "rows": rows, "scope": found[0]["scope"]}
-        done = (await store.run(load("ingest.embeddings").at(facts.generation), given))[0]
-        if not done["live"]:
-            raise replaced_error()
+        await _store_vectors(store, found[0]["scope"], rows, facts.generation)
     # A note whose texts an embedder that is down has not seen stays, but others come first.
     is_up = rows or made.error is None or isinstance(made.error, InvalidInputError)
     tried = {"key": found[0]["key"], "max_tries": MAX_TRIES if is_up else None}

@@ -17,16 +17,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from memoria._support.foreign_files import is_own
+from memoria._support.foreign_files import MAX_LINE_BYTES, is_own, parse_json
 from memoria.errors import InvalidInputError
 
-#: The note that holds what belongs to the whole scope; it also shows what the folder is.
+#: The note that holds what belongs to the whole scope; its text shows what the folder is.
 ABOUT = "memoria.md"
-_ABOUT_TEXT = b"These notes are an export of memoria. `memoria ingest FOLDER` reads them back.\n"
+ABOUT_TEXT = b"These notes are an export of memoria. `memoria ingest FOLDER` reads them back.\n"
 _FRONT = b"---\n"
 #: Stands after the text; whatever the text holds, the last one counts.
-_LINKS = b"\n\n%% memoria: links %%\n"
-_LINE = re.compile(rb"- [^\n]* %%(\{[^\n]*\})%%")
+LINKS = b"\n\n%% memoria: links %%\n"
+# No percent sign is in the JSON, see `_hidden`: so a line of many signs is read in one pass.
+_LINE = re.compile(rb"^- [^\n]* %%(\{[^\n%]*\})%%\r?$", re.MULTILINE)
+# That of a memory with more than a million edges is smaller.
+_MAX_NOTE_BYTES = 400_000_000
 _ODD = re.compile(r"[^\w .-]+")
 _MAX_NAME_CHARS = 60
 
@@ -34,7 +37,10 @@ _MAX_NAME_CHARS = 60
 def is_vault(path: Path) -> bool:
     """Tell whether a path is a folder that `VaultWriter` has written."""
     about = path / ABOUT
-    return path.is_dir() and is_own(about) and about.read_bytes().startswith(_ABOUT_TEXT)
+    if not path.is_dir() or not is_own(about):
+        return False
+    with about.open("rb") as stream:
+        return stream.read(len(ABOUT_TEXT)) == ABOUT_TEXT
 
 
 class VaultWriter:
@@ -47,7 +53,7 @@ class VaultWriter:
         self._folder = folder
         self._open: IO[bytes] | None = None
         self._path: Path | None = None
-        self._append(folder / ABOUT, _ABOUT_TEXT + _LINKS)
+        self._append(folder / ABOUT, ABOUT_TEXT + LINKS)
 
     def add(self, line: str) -> None:
         """Write one line."""
@@ -82,7 +88,7 @@ def _note_of(fields: dict[str, Any]) -> bytes:
         for name, value in fields.items()
         if name != "text"
     )
-    return _FRONT + front.encode() + _FRONT + str(fields["text"]).encode() + _LINKS
+    return _FRONT + front.encode() + _FRONT + str(fields["text"]).encode() + LINKS
 
 
 def _hidden(line: str) -> str:
@@ -121,21 +127,32 @@ def vault_lines(folder: Path) -> Iterator[tuple[str, int, bytes]]:
 
 
 def _lines_of(path: Path) -> Iterator[tuple[str, int, bytes]]:
-    try:
-        data = path.read_bytes()
-    except OSError as exc:
-        raise InvalidInputError(f"{path}: can't be read: {exc.strerror or exc}") from exc
-    note, mark, links = data.rpartition(_LINKS)
-    if not mark:
+    data = _read(path)
+    end = data.rfind(LINKS)
+    if end < 0:
         raise InvalidInputError(
             f"{path}: not a note of an export: write it with memoria import-notes"
         )
-    if note.startswith(_FRONT):
-        yield str(path), 1, _memory_line(path, note)
-    first = note.count(b"\n") + _LINKS.count(b"\n") + 1
-    for number, line in enumerate(links.split(b"\n"), start=first):
-        if found := _LINE.fullmatch(line.rstrip(b"\r")):
-            yield str(path), number, found[1]
+    if data.startswith(_FRONT):
+        if end > MAX_LINE_BYTES:
+            raise InvalidInputError(f"{path}: no memory has more than {MAX_LINE_BYTES} bytes")
+        yield str(path), 1, _memory_line(path, data[:end])
+    number = data.count(b"\n", 0, end) + 1
+    for found in _LINE.finditer(data, end + len(LINKS)):
+        number += data.count(b"\n", end, found.start())
+        end = found.start()
+        yield str(path), number, found[1]
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(_MAX_NOTE_BYTES + 1)
+    except OSError as exc:
+        raise InvalidInputError(f"{path}: can't be read: {exc.strerror or exc}") from exc
+    if len(data) > _MAX_NOTE_BYTES:
+        raise InvalidInputError(f"{path}: no note of an export has {_MAX_NOTE_BYTES} bytes")
+    return data
 
 
 def _memory_line(path: Path, note: bytes) -> bytes:
@@ -145,9 +162,9 @@ def _memory_line(path: Path, note: bytes) -> bytes:
     try:
         for line in front.decode("utf-8").split("\n"):
             name, _, value = line.partition(":")
-            fields[name] = json.loads(value)
+            fields[name] = parse_json(value.encode())
         fields["text"] = text.decode("utf-8")
-    except (ValueError, RecursionError) as exc:
+    except (ValueError, InvalidInputError) as exc:
         raise InvalidInputError(f"{path}: the front matter is damaged: {exc}") from exc
     if not mark:
         raise InvalidInputError(f"{path}: the front matter has no end")

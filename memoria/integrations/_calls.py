@@ -6,10 +6,11 @@ thread: `memoria.sync` has started the one that it uses.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, TypeVar
 
 import memoria.sync
+from memoria._support.checks import check_each
 from memoria._support.extras import install_command
 from memoria._support.wording import kind_of
 from memoria.errors import ClosedError, ConfigError, InvalidInputError
@@ -34,7 +35,9 @@ class Calls:
     Attributes
     ----------
     memory
-        The async retriever; its calls run where `wait` and `call` run them.
+        The async retriever; its calls run where `wait` and `call` run them. With ``also_read`` it
+        reads these scopes as well, instead of those that the retriever also reads; its own scope
+        may be among them, for `of_scope`.
 
     Raises
     ------
@@ -42,7 +45,7 @@ class Calls:
         It is not a retriever.
     """
 
-    def __init__(self, retriever: AnyRetriever) -> None:
+    def __init__(self, retriever: AnyRetriever, also_read: Iterable[str] | None = None) -> None:
         self._thread = None
         if isinstance(retriever, memoria.sync.GraphRetriever):
             self.memory = retriever._behind
@@ -55,6 +58,17 @@ class Calls:
                 f"{kind_of(retriever)}",
                 field="retriever",
             )
+
+        self._others = self.memory.also_read
+        if also_read is not None:
+            own, self._others = self.memory.scope, check_each(also_read, str, "also_read")
+            others = [other for other in self._others if other != own]
+            self.memory = self.memory.for_scope(own, also_read=others)
+
+    def of_scope(self, scope: str) -> GraphRetriever:
+        """Return the retriever for another scope, which also reads the same further scopes."""
+        others = [other for other in self._others if other != scope]
+        return self.memory.for_scope(scope, also_read=others)
 
     def wait(self, start: Callable[[], Coroutine[Any, Any, R]]) -> R:
         """Run a coroutine, and return its result once it is there.

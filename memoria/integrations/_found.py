@@ -5,11 +5,12 @@ In: a query. Out: ranked memories; metadata without vectors. Reads only.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from memoria._support.checks import check_whole
+from memoria.integrations._scopes import joined
 from memoria.recall.call import QueryTags
 from memoria.retriever import GraphRetriever
 from memoria.types import MemoryFilter, RankedMemory, Recall
@@ -28,6 +29,8 @@ KEYS = (
     "memoria_recall_id",
     "memoria_relevance",
 )
+#: Key of the scope of a memory, where several are read.
+SCOPE_KEY = "memoria_scope"
 
 
 async def find(
@@ -37,6 +40,7 @@ async def find(
     k: int,
     query_tags: QueryTags = (),
     where: MemoryFilter | None = None,
+    scopes: Iterable[str] | None = None,
 ) -> tuple[Recall, tuple[RankedMemory, ...]]:
     """Recall, and return the best ``k`` memories; fewer only if fewer were found.
 
@@ -44,6 +48,8 @@ async def find(
     ----------
     k
         Number of memories; 1 to 1,000.
+    scopes
+        As in `GraphRetriever.recall`.
 
     Raises
     ------
@@ -54,7 +60,9 @@ async def find(
     config = memory.config
     if k > config.seed_search.candidates:
         config = replace(config, seeds=replace(config.seed_search, candidates=k))
-    recall = await memory.recall(query, query_tags=query_tags, where=where, config=config)
+    recall = await memory.recall(
+        query, query_tags=query_tags, where=where, scopes=scopes, config=config
+    )
     return recall, recall.ranked[:k]
 
 
@@ -67,7 +75,8 @@ def metadata_of(recall: Recall, ranked: RankedMemory) -> dict[str, Any]:
         ``_depth``: hops from the seed to the memory; ``_score``: as in `RankedMemory`;
         ``_similarity_score``: cosine with the query, or None where the search by vectors did not
         find the memory; ``memoria_path``: ids from the seed to the memory; ``memoria_recall_id``:
-        id of the trace. JSON can hold all of it.
+        id of the trace; ``memoria_scope`` only where several scopes are read. JSON can hold all of
+        it.
     """
     memory, ids = ranked.memory, ranked.path.ids
     depth = ids.index(memory.id)
@@ -75,7 +84,7 @@ def metadata_of(recall: Recall, ranked: RankedMemory) -> dict[str, Any]:
     values = (
         depth,
         ranked.score,
-        _cosines(recall).get(memory.id),
+        _cosines(recall).get((ranked.scope, memory.id)),
         memory.id,
         memory.kind,
         None if created is None else created.isoformat(),
@@ -83,10 +92,21 @@ def metadata_of(recall: Recall, ranked: RankedMemory) -> dict[str, Any]:
         recall.trace.id,
         ranked.relevance,
     )
-    return {**memory.metadata, **dict(zip(KEYS, values, strict=True))}
+    scope = {SCOPE_KEY: ranked.scope} if ranked.scope else {}
+    return {**memory.metadata, **dict(zip(KEYS, values, strict=True)), **scope}
 
 
-def _cosines(recall: Recall) -> Mapping[str, float]:
+def id_of(ranked: RankedMemory, own: str = "") -> str:
+    """Return the id of a memory for a framework; with its scope, where several are read.
+
+    The ids of memories of the scope ``own`` stay as they are: the framework may delete by them.
+    """
+    return ranked.id if ranked.scope in ("", own) else joined([ranked.scope, ranked.id])
+
+
+def _cosines(recall: Recall) -> Mapping[tuple[str, str], float]:
     seeds = recall.seeds
     found = (*seeds.seeds, *seeds.runners_up)
-    return {seed.id: seed.vector_score for seed in found if seed.vector_score is not None}
+    return {
+        (seed.scope, seed.id): seed.vector_score for seed in found if seed.vector_score is not None
+    }

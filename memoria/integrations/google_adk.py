@@ -14,7 +14,7 @@ from memoria.errors import InvalidInputError
 from memoria.graph.vocabulary import REQUEST
 from memoria.integrations._calls import AnyRetriever, Calls, missing
 from memoria.integrations._fence import inert
-from memoria.integrations._found import MAX_K, find, metadata_of
+from memoria.integrations._found import MAX_K, find, id_of, metadata_of
 from memoria.integrations._scopes import joined
 from memoria.integrations._turns import unnamed
 from memoria.retriever import GraphRetriever
@@ -57,6 +57,9 @@ class MemoriaMemoryService(BaseMemoryService):
         returns the same scope share their memories.
     k
         Number of memories that a search returns; 1 to 1,000.
+    also_read
+        Further scopes that are read, instead of those that the retriever also reads; None for
+        these.
     """
 
     def __init__(
@@ -65,8 +68,9 @@ class MemoriaMemoryService(BaseMemoryService):
         *,
         scope_of: Callable[[str, str], str] = scope_of_user,
         k: int = 10,
+        also_read: Sequence[str] | None = None,
     ) -> None:
-        self._calls = Calls(retriever)
+        self._calls = Calls(retriever, also_read)
         self._scope_of = scope_of
         self._k = check_whole(k, "k", low=1, high=MAX_K)
 
@@ -125,18 +129,19 @@ class MemoriaMemoryService(BaseMemoryService):
         if not query.strip():
             return SearchMemoryResponse()
         recall, found = await self._calls.call(lambda: find(memory, query, k=self._k))
-        return SearchMemoryResponse(memories=[_entry(recall, ranked) for ranked in found])
+        own = memory.scope
+        return SearchMemoryResponse(memories=[_entry(recall, ranked, own) for ranked in found])
 
     async def delete_memory(
         self, *, app_name: str, user_id: str, memory_id: str | None = None
     ) -> None:
-        """Forget the memory of an entry; an id that no memory has is passed over."""
+        """Forget a memory of the user by the id of its entry; other ids are passed over."""
         memory = self._memory(app_name, user_id)
         if memory_id:
             await self._calls.call(lambda: memory.writer().forget([memory_id]))
 
     def _memory(self, app_name: str, user_id: str) -> GraphRetriever:
-        return self._calls.memory.for_scope(self._scope_of(app_name, user_id))
+        return self._calls.of_scope(self._scope_of(app_name, user_id))
 
 
 def _said(events: Sequence[Event]) -> list[Message]:
@@ -171,7 +176,7 @@ def _time_of(timestamp: str | None) -> datetime | None:
         ) from exc
 
 
-def _entry(recall: Recall, ranked: RankedMemory) -> MemoryEntry:
+def _entry(recall: Recall, ranked: RankedMemory, own: str) -> MemoryEntry:
     memory = ranked.memory
     by_user = memory.kind == REQUEST
     text = inert(memory.text, _PRELOADED)
@@ -180,7 +185,7 @@ def _entry(recall: Recall, ranked: RankedMemory) -> MemoryEntry:
         content=types.Content(
             role="user" if by_user else "model", parts=[types.Part.from_text(text=text)]
         ),
-        id=memory.id,
+        id=id_of(ranked, own),
         author=author if isinstance(author, str) else None,
         timestamp=None if memory.created_at is None else memory.created_at.isoformat(),
         custom_metadata=metadata_of(recall, ranked),

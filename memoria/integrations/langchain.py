@@ -14,7 +14,7 @@ from memoria._support.checks import check_whole
 from memoria.agents.kinds import ANSWER_TOKENS
 from memoria.integrations._calls import AnyRetriever, Calls, missing
 from memoria.integrations._fence import fenced
-from memoria.integrations._found import MAX_K, find, metadata_of
+from memoria.integrations._found import MAX_K, find, id_of, metadata_of
 from memoria.integrations._turns import excluding, unnamed
 from memoria.recall.call import QueryTags
 from memoria.retriever import GraphRetriever
@@ -52,6 +52,9 @@ class MemoriaRetriever(BaseRetriever):
         Number of documents; 1 to 1,000. There are fewer only if fewer memories were found.
     query_tags
         As in `GraphRetriever.recall`.
+    also_read
+        Further scopes that are read, instead of those that the retriever also reads; None for
+        these.
     """
 
     model_config = ConfigDict(extra="forbid")  # else a mistyped name would be dropped
@@ -59,12 +62,13 @@ class MemoriaRetriever(BaseRetriever):
     retriever: AnyRetriever
     k: int = Field(default=10, ge=1, le=MAX_K)
     query_tags: QueryTags = ()
+    also_read: Sequence[str] | None = None
     _calls: Calls = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
         """Prepare the calls."""
         super().model_post_init(context)
-        self._calls = Calls(self.retriever)
+        self._calls = Calls(self.retriever, self.also_read)
 
     def _get_relevant_documents(
         self,
@@ -97,7 +101,7 @@ class MemoriaRetriever(BaseRetriever):
         )
         return [
             Document(
-                id=ranked.id,
+                id=id_of(ranked),
                 page_content=ranked.memory.said,
                 metadata=metadata_of(recall, ranked),
             )
@@ -131,6 +135,9 @@ class MemoriaMiddleware(AgentMiddleware[MemoriaState, Any, Any]):
     scope_of
         Returns the scope of a run, such as ``lambda runtime: runtime.context.user_id``, where one
         agent serves many users. None: the scope of the retriever.
+    also_read
+        Further scopes that are read, instead of those that the retriever also reads; None for
+        these.
     """
 
     state_schema = MemoriaState
@@ -142,10 +149,11 @@ class MemoriaMiddleware(AgentMiddleware[MemoriaState, Any, Any]):
         budget_tokens: int = ANSWER_TOKENS,
         remember: bool = True,
         scope_of: Callable[[Runtime[Any]], str] | None = None,
+        also_read: Sequence[str] | None = None,
     ) -> None:
         super().__init__()
         self.tools = []
-        self._calls = Calls(retriever)
+        self._calls = Calls(retriever, also_read)
         self._budget_tokens = check_whole(budget_tokens, "budget_tokens", low=1, high=100_000_000)
         self._remember = remember
         self._scope_of = scope_of
@@ -204,8 +212,9 @@ class MemoriaMiddleware(AgentMiddleware[MemoriaState, Any, Any]):
         await self._memory(runtime).conversations().append(thread, turn)
 
     def _memory(self, runtime: Runtime[Any]) -> GraphRetriever:
-        memory = self._calls.memory
-        return memory if self._scope_of is None else memory.for_scope(self._scope_of(runtime))
+        if self._scope_of is None:
+            return self._calls.memory
+        return self._calls.of_scope(self._scope_of(runtime))
 
 
 def _turn_start(messages: Sequence[AnyMessage]) -> int:

@@ -117,7 +117,9 @@ class MemoriaStore(BaseStore):
         seen: set[str] = set()
         if op.query and op.query.strip() and end:
             where = MemoryFilter(kinds=[KIND], metadata=_last_level(op.namespace_prefix))
-            recall, _ = await find(memory, op.query, k=min(end, MAX_K), where=where)
+            recall, _ = await find(
+                memory, op.query, k=min(end, MAX_K), where=where, scopes=[memory.scope]
+            )
             for ranked in recall.ranked:
                 if fits(_value(ranked.memory), op.filter):
                     seen.add(ranked.id)

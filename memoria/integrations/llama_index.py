@@ -6,6 +6,7 @@ only; the block writes the messages that it is handed. Needs the extra ``llama-i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,7 +14,7 @@ from memoria._support.checks import check_whole
 from memoria.agents.kinds import ANSWER_TOKENS
 from memoria.integrations._calls import AnyRetriever, Calls, missing
 from memoria.integrations._fence import fenced, shortened
-from memoria.integrations._found import KEYS, MAX_K, find, metadata_of
+from memoria.integrations._found import KEYS, MAX_K, SCOPE_KEY, find, id_of, metadata_of
 from memoria.integrations._turns import unnamed
 from memoria.recall.call import QueryTags
 from memoria.recall.context import estimate_tokens
@@ -52,6 +53,9 @@ class MemoriaRetriever(BaseRetriever):
         Number of nodes; 1 to 1,000. There are fewer only if fewer memories were found.
     query_tags
         As in `GraphRetriever.recall`.
+    also_read
+        Further scopes that are read, instead of those that the retriever also reads; None for
+        these.
     """
 
     def __init__(
@@ -60,10 +64,11 @@ class MemoriaRetriever(BaseRetriever):
         *,
         k: int = 10,
         query_tags: QueryTags = (),
+        also_read: Sequence[str] | None = None,
         callback_manager: CallbackManager | None = None,
     ) -> None:
         super().__init__(callback_manager=callback_manager)
-        self._calls = Calls(retriever)
+        self._calls = Calls(retriever, also_read)
         self._k = check_whole(k, "k", low=1, high=MAX_K)
         self._query_tags = query_tags
 
@@ -79,12 +84,12 @@ class MemoriaRetriever(BaseRetriever):
         return [
             NodeWithScore(
                 node=TextNode(
-                    id_=ranked.id,
+                    id_=id_of(ranked),
                     text=ranked.memory.said,
                     metadata=metadata_of(recall, ranked),
                     # By default a model would read all metadata with the text.
-                    excluded_llm_metadata_keys=list(KEYS),
-                    excluded_embed_metadata_keys=list(KEYS),
+                    excluded_llm_metadata_keys=[*KEYS, SCOPE_KEY],
+                    excluded_embed_metadata_keys=[*KEYS, SCOPE_KEY],
                 ),
                 score=ranked.score,
             )
@@ -106,6 +111,9 @@ class MemoriaMemoryBlock(BaseMemoryBlock[str]):
         A `GraphRetriever`, whose scope is read and written.
     budget_tokens
         Size of what is recalled; tokens, >= 1.
+    also_read
+        Further scopes that are read, instead of those that the retriever also reads; None for
+        these.
     """
 
     model_config = ConfigDict(extra="forbid")  # else a mistyped name would be dropped
@@ -113,12 +121,13 @@ class MemoriaMemoryBlock(BaseMemoryBlock[str]):
     name: str = "memoria"
     retriever: AnyRetriever = Field(exclude=True)
     budget_tokens: int = Field(default=ANSWER_TOKENS, ge=1)
+    also_read: list[str] | None = None
     _calls: Calls = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
         """Prepare the calls."""
         super().model_post_init(context)
-        self._calls = Calls(self.retriever)
+        self._calls = Calls(self.retriever, self.also_read)
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **_: Any) -> str:
         asked = [each.content for each in messages or () if each.role is MessageRole.USER]

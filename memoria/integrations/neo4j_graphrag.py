@@ -6,6 +6,8 @@ In: questions. Out: results with the texts of memories. Reads only. Needs the ex
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import neo4j
 
 import memoria.sync
@@ -34,6 +36,9 @@ class MemoriaRetriever(Retriever):
         own; the retrievers of neo4j-graphrag may use the same database through theirs.
     query_tags
         As in `GraphRetriever.recall`.
+    also_read
+        Further scopes that are read, instead of those that the retriever also reads; None for
+        these.
 
     Raises
     ------
@@ -42,7 +47,11 @@ class MemoriaRetriever(Retriever):
     """
 
     def __init__(
-        self, retriever: memoria.sync.GraphRetriever, *, query_tags: QueryTags = ()
+        self,
+        retriever: memoria.sync.GraphRetriever,
+        *,
+        query_tags: QueryTags = (),
+        also_read: Sequence[str] | None = None,
     ) -> None:
         # Without the constructor of the base class, which takes a driver and asks its server.
         if not isinstance(retriever, memoria.sync.GraphRetriever):
@@ -50,7 +59,7 @@ class MemoriaRetriever(Retriever):
                 f"retriever must be of memoria.sync.connect, got {kind_of(retriever)}",
                 field="retriever",
             )
-        self._calls = Calls(retriever)
+        self._calls = Calls(retriever, also_read)
         self._query_tags = query_tags
 
     def get_search_results(self, query_text: str, top_k: int = 5) -> RawSearchResult:

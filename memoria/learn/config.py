@@ -48,7 +48,6 @@ class LearnConfig:
     log_days: float = 90.0
 
     def __post_init__(self) -> None:
-        """Check every range."""
         check = SettingsCheck(self)
         for name in ("increment", "eta"):
             check.within(name, 0.0, 1.0, above_low=True)

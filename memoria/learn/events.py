@@ -17,18 +17,12 @@ from memoria._support.checks import check_id
 from memoria._support.wording import kind_of
 from memoria.errors import InvalidInputError
 from memoria.formulas.plasticity import DAY_S, oja_terms
-from memoria.graph.vocabulary import (
-    CO_ACTIVATED,
-    CONFLICTS,
-    DIRECTIONAL,
-    ORIGIN_LEARNED,
-    clock_key,
-)
+from memoria.graph.vocabulary import CO_ACTIVATED, CONFLICTS, DIRECTIONAL, ORIGIN_LEARNED, clock_key
 from memoria.learn.config import LearnConfig
 from memoria.learn.trails import CoActive
 from memoria.store import Rows, Store
 from memoria.store.queries import load
-from memoria.types import LearnReport, SuppressionKind
+from memoria.types import LearningKind, LearnReport, SuppressionKind
 
 #: How many times of use a memory keeps, the latest ones.
 MAX_USE_TIMES = 32
@@ -47,8 +41,7 @@ class Event:
     id
         Unique in the scope.
     kind
-        ``reinforce``, ``strengthen``, ``feedback``, ``co_activate``, ``suppress``, ``override`` or
-        ``consolidate``.
+        The call that makes it.
     query
         The statement that applies it.
     ids
@@ -59,7 +52,7 @@ class Event:
     """
 
     id: str
-    kind: str
+    kind: LearningKind
     query: str
     ids: Iterable[str]
     parameters: Mapping[str, Any]
@@ -90,7 +83,7 @@ def event_key(scope: str, id_: str) -> str:
 
 def use_event(
     id_: str,
-    kind: str,
+    kind: LearningKind,
     edges: Sequence[list[Any]],
     memories: Sequence[list[Any]],
     hours: float,
@@ -140,7 +133,7 @@ def co_activation_event(id_: str, pairs: Sequence[CoActive], config: LearnConfig
 
 
 def suppression_event(
-    id_: str, kind: str, pairs: Sequence[tuple[str, str]], suppression: SuppressionKind
+    id_: str, kind: LearningKind, pairs: Sequence[tuple[str, str]], suppression: SuppressionKind
 ) -> Event:
     """Make the event of memories that suppress others; ``pairs`` are (source, target)."""
     return Event(

@@ -8,11 +8,12 @@ Queries: ``learn.*``, ``graph.advance_clock``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from memoria._support.checks import check_id, check_number, check_scope
+from memoria._support.checks import check_id, check_number, check_scope, check_whole
 from memoria._support.foreign import json_map
 from memoria._support.wording import kind_of, number_of
 from memoria.errors import ConfigError, InvalidInputError, ScopeError
@@ -20,7 +21,6 @@ from memoria.graph.clock import advance_clock
 from memoria.graph.pages import pages
 from memoria.graph.server_facts import require_ready
 from memoria.graph.vocabulary import (
-    CONFLICTS,
     DIRECTIONAL,
     META_INDEX,
     RELATED,
@@ -45,11 +45,18 @@ from memoria.store import Rows, Store, StoreOrDriver, writable_store_of
 from memoria.store.queries import load
 from memoria.types import (
     ConsolidateReport,
+    LearningKind,
     LearnReport,
+    LoggedChange,
+    LoggedEvent,
     SuppressionKind,
     Trace,
     UndoReport,
 )
+
+#: Most events that `Learner.log` returns, and most changes of each.
+MAX_EVENTS = 1_000
+MAX_CHANGES = 100
 
 
 class Learner:
@@ -102,7 +109,8 @@ class Learner:
         Parameters
         ----------
         trace
-            The trace of a recall in this scope.
+            The trace of a recall in this scope, or in several with this one; then only what was
+            found in this scope is learned from.
         used
             Ids of memories that the recall found.
         event_id
@@ -115,7 +123,7 @@ class Learner:
         ScopeError
             The trace is of another scope.
         """
-        self._check_scope(trace)
+        trace = self._own(trace)
         ids = checked_ids(used, "used", trace)
         edges = edges_to(trace, ids)
         name = event_id_of(event_id, "reinforce", trace.id, ids)
@@ -178,7 +186,7 @@ class Learner:
         ScopeError
             The trace is of another scope.
         """
-        self._check_scope(trace)
+        trace = self._own(trace)
         right = checked_ids(confirmed, "confirmed", trace)
         wrong = checked_ids(overridden, "overridden", trace)
         if both := set(right) & set(wrong):
@@ -205,28 +213,23 @@ class Learner:
         ScopeError
             The trace is of another scope.
         """
-        self._check_scope(trace)
+        trace = self._own(trace)
         config = self.config
         pairs = co_active(trace, config.max_active)
         name = event_id_of(event_id, "co_activate", trace.id)
         return await self._apply(co_activation_event(name, pairs, config))
 
     async def suppress(
-        self,
-        source: str,
-        target: str,
-        *,
-        kind: SuppressionKind = CONFLICTS,
-        event_id: str | None = None,
+        self, source: str, target: str, *, kind: SuppressionKind, event_id: str | None = None
     ) -> LearnReport:
         """Say that a memory suppresses another.
 
         Parameters
         ----------
         kind
-            ``conflicts``: each suppresses the other, under the strategy ``synapse``. ``overrides``,
-            ``deprecated-to``, ``merged-into``: the source supersedes the target, which recalls
-            leave out from then on.
+            ``overrides``, ``deprecated-to``, ``merged-into``: the source supersedes the target,
+            which recalls leave out from then on. ``conflicts``: both stay; under the strategy
+            ``synapse`` each suppresses the other, and other strategies ignore it.
         event_id
             Name of the event; None: a new one with each call.
 
@@ -308,10 +311,36 @@ class Learner:
         await self._ready()
         return await undo_since(self._store, self.scope, aware(since), aware(self._clock()))
 
+    async def log(self, *, limit: int = 20) -> tuple[LoggedEvent, ...]:
+        """Return the latest learning events, the newest first.
+
+        Parameters
+        ----------
+        limit
+            Largest number of events; 1 to 1,000.
+        """
+        check_whole(limit, "limit", low=1, high=MAX_EVENTS)
+        parameters = {"key": clock_key(self.scope), "limit": limit, "most": MAX_CHANGES}
+        rows = (await self._store.run(load("learn.events"), parameters))[0]["rows"]
+        names = [field.name for field in fields(LoggedChange)]
+        return tuple(
+            LoggedEvent(
+                id=id_,
+                kind=kind,
+                at=at.to_native(),
+                undone_at=None if undone_at is None else undone_at.to_native(),
+                total=total,
+                changes=tuple(
+                    LoggedChange(**dict(zip(names, each, strict=True))) for each in changes
+                ),
+            )
+            for id_, kind, at, undone_at, total, changes in rows
+        )
+
     async def _use(
         self,
         event_id: str,
-        kind: str,
+        kind: LearningKind,
         edges: Iterable[EdgeKey],
         increment: float,
         memories: Sequence[list[Any]] = (),
@@ -331,14 +360,16 @@ class Learner:
         """Check that ids are unique: without that, an event could be applied twice."""
         await require_ready(self._store, UNIQUE_INDEX, META_INDEX)
 
-    def _check_scope(self, trace: Trace) -> None:
+    def _own(self, trace: Trace) -> Trace:
+        """Return the part of a trace that was found in this scope."""
         if not isinstance(trace, Trace):
             raise InvalidInputError(f"trace must be a Trace, got {kind_of(trace)}")
-        if trace.scope != self.scope:
+        if (own := trace.of(self.scope)) is None:
             raise ScopeError(
                 "the trace is of another scope: make a Learner for the scope of the recall",
                 field="trace",
             )
+        return own
 
 
 async def read_conditions(store: Store, scope: str) -> dict[str, dict[str, Any]]:

@@ -13,7 +13,6 @@ import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from memoria._support.home import default_home
@@ -23,14 +22,7 @@ from memoria.errors import ClosedError, LocalServerError
 from memoria.local import password, process, readiness
 from memoria.local.guard import Guard
 from memoria.local.readiness import PORT_ATTEMPTS, PortTakenError
-from memoria.local.settings import (
-    NEO4J_VERSION,
-    USER,
-    Layout,
-    Sizes,
-    coordinate_of,
-    whole_version,
-)
+from memoria.local.settings import ARTIFACT, NEO4J_VERSION, USER, Layout, Sizes, whole_version
 from memoria.local.state import uri_of
 
 PREFIX = "memoria-neo4j-"
@@ -95,7 +87,7 @@ class EphemeralNeo4j:
         process.java()
         home = (self._home or default_home()).expanduser().resolve()
         jars = await asyncio.to_thread(
-            resolve_jars, coordinate_of(self.version), home=home, progress=self._progress
+            resolve_jars, f"{ARTIFACT}:{self.version}", home=home, progress=self._progress
         )
         await asyncio.to_thread(remove_leftovers, Path(tempfile.gettempdir()))
         root = await asyncio.to_thread(_new_folder)
@@ -113,12 +105,7 @@ class EphemeralNeo4j:
             raise
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
     @property

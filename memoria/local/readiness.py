@@ -97,12 +97,7 @@ def _end_of(log: Path) -> list[str]:
 
 
 async def wait_until_ready(
-    port: int,
-    auth: tuple[str, str],
-    *,
-    alive: Callable[[], bool],
-    layout: Layout,
-    timeout_s: float = START_TIMEOUT_S,
+    port: int, auth: tuple[str, str], *, alive: Callable[[], bool], layout: Layout
 ) -> None:
     """Return as soon as a query succeeds; an open port alone is not enough.
 
@@ -111,9 +106,9 @@ async def wait_until_ready(
     PortTakenError
         Another program took the port meanwhile.
     LocalServerError
-        The server ended, refused the password, or took longer than ``timeout_s``.
+        The server ended, refused the password, or took longer than `START_TIMEOUT_S`.
     """
-    end = time.monotonic() + timeout_s
+    end = time.monotonic() + START_TIMEOUT_S
     misses = 0
     while time.monotonic() < end:
         # For a moment, a process that has just begun to run Java has no command line to be known
@@ -125,7 +120,7 @@ async def wait_until_ready(
             return
         await asyncio.sleep(POLL_S)
     raise LocalServerError(
-        f"the local server did not answer within {timeout_s:.0f} s; the end of its log "
+        f"the local server did not answer within {START_TIMEOUT_S:.0f} s; the end of its log "
         f"({layout.log}):\n{tail(layout, 10)}"
     )
 

@@ -21,13 +21,7 @@ from memoria.local.ephemeral import EphemeralNeo4j
 from memoria.local.left_behind import remove_left_behind
 from memoria.local.readiness import PORT_ATTEMPTS, PortTakenError
 from memoria.local.settings import COORDINATE, USER, Layout, Sizes
-from memoria.local.state import (
-    ServerInfo,
-    locked,
-    read_state,
-    uri_of,
-    write_state,
-)
+from memoria.local.state import ServerInfo, locked, read_state, uri_of, write_state
 
 
 class LocalNeo4j:

@@ -122,19 +122,14 @@ class Layout:
         return self.root / "initialised"
 
 
-def coordinate_of(version: str) -> str:
-    """Return the Maven coordinate of a server; ``5.26`` stands for the newest one of that line.
+def whole_version(version: str) -> str:
+    """Return the full number of a version, or of the beginning of one, such as ``5.26``.
 
     Raises
     ------
     ConfigError
         memoria does not run this version by itself.
     """
-    return f"{ARTIFACT}:{whole_version(version)}"
-
-
-def whole_version(version: str) -> str:
-    """Return the version that ``version`` is, or is the beginning of; see `coordinate_of`."""
     for known in NEO4J_VERSIONS if version else ():
         if f"{known}.".startswith(f"{version}."):
             return known

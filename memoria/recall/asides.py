@@ -1,10 +1,11 @@
-"""Measure how close a message is to small talk, which asks a memory for nothing.
+"""Measure how close a message is to small talk, and to requests that lean on memory.
 
-In: an embedder, the vector of a message. Out: a cosine. Reads the examples that come with the
+In: an embedder, the vector of a message. Out: two cosines. Reads the examples that come with the
 package, and their vectors; see `memoria.recall.examples`.
 
 "Thanks!" or "run the tests again" resembles some memory by chance. Only a memory that is nearer to
-the message than such examples are is a sign that the message asks for it.
+the message than such examples are is a sign that the message asks for it. "Order my usual pizza."
+is a command, too, but can't be carried out without memory.
 """
 
 from __future__ import annotations
@@ -18,15 +19,19 @@ from numpy.typing import NDArray
 
 from memoria.embed import Embedder
 from memoria.recall.examples import Examples, unit_vectors
+from memoria.recall.ranking import Likeness
 
 Array = NDArray[np.float64]
 
 _EXAMPLES = Path(__file__).with_suffix(".txt")
-#: Vectors of the examples by the default embedder; `scripts/embed_examples.py` writes the file.
-VECTORS = Path(__file__).with_suffix(".npy")
+_LEANING = _EXAMPLES.with_stem("leaning")
+#: Vectors of the examples by the default embedder; `scripts/embed_examples.py` writes the files.
+VECTORS, LEANING_VECTORS = _EXAMPLES.with_suffix(".npy"), _LEANING.with_suffix(".npy")
 # The nearest example does not count. So an example that serves as a message when weights are
 # fitted, and finds itself, is judged like any other message.
 _FIRST, _LAST = 1, 4
+# Of an embedder that gives all texts the same vector.
+_LEAST_SPREAD = 0.01
 
 
 @cache
@@ -35,16 +40,29 @@ def examples() -> tuple[str, ...]:
     return tuple(_EXAMPLES.read_text(encoding="utf-8").splitlines())
 
 
+@cache
+def leaning() -> tuple[str, ...]:
+    """Return short messages that need a memory, many of them commands, in fourteen languages."""
+    return tuple(_LEANING.read_text(encoding="utf-8").splitlines())
+
+
 class Asides:
-    """The examples as vectors of one embedder, made at most once."""
+    """The examples as vectors of one embedder, made at most once.
+
+    Attributes
+    ----------
+    examples
+        Those of small talk.
+    """
 
     def __init__(self, embedder: Embedder) -> None:
-        self.examples = Examples(embedder, examples(), VECTORS, name="small talk")
+        self.examples = Examples(embedder, examples(), name="small talk", shipped=VECTORS)
+        self._leaning = Examples(embedder, leaning(), name="requests", shipped=LEANING_VECTORS)
 
     async def likeness(
         self, vector: Sequence[float], *, until: float, notes: list[str]
-    ) -> float | None:
-        """Return how close a message is to the examples, -1 to 1; None if they have no vectors.
+    ) -> Likeness | None:
+        """Return how close a message is to the examples; None if these have no vectors.
 
         Parameters
         ----------
@@ -58,16 +76,33 @@ class Asides:
 
         Notes
         -----
-        The mean cosine of the second to the fourth nearest example.
+        The mean cosine of the second to the fourth nearest example of each kind.
         """
-        vectors = await self.examples.vectors(until)
-        if vectors is None:
-            fault = self.examples.fault
+        # One after the other, so that an embedder that fails is called once.
+        asides = await self.examples.vectors(until)
+        requests = None if asides is None else await self._leaning.vectors(until)
+        if asides is None or requests is None:
+            late = self.examples if asides is None else self._leaning
             notes.append(
-                f"examples of small talk are not embedded ({fault}): no relevance is known"
+                f"examples of {late.name} are not embedded ({late.fault}): no relevance is known"
             )
             return None
-        return likeness(vectors, np.asarray(vector, np.float64))
+        message = np.asarray(vector, np.float64)
+        return Likeness(
+            aside=likeness(asides, message),
+            leaning=likeness(requests, message),
+            spread=spread(asides),
+        )
+
+
+def spread(vectors: Array) -> float:
+    """Return 1 minus the mean cosine of two different ones of unit vectors; at least 0.01.
+
+    >>> round(spread(np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])), 3)
+    0.533
+    """
+    count, total = len(vectors), vectors.sum(axis=0)
+    return max(1.0 - float(total @ total - count) / (count * (count - 1)), _LEAST_SPREAD)
 
 
 def likeness(vectors: Array, vector: Array) -> float:

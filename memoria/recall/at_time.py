@@ -42,12 +42,15 @@ class Windowed:
         Which memories the recall is about.
     notes
         Notes for the reader, in sentences.
+    empty
+        Whether the scope is known to have no memories from the window.
     """
 
     seeds: Seeds
     window: TimeWindow | None
     where: MemoryFilter
     notes: tuple[str, ...] = ()
+    empty: bool = False
 
 
 def when_for(call: RecallCall, now: datetime) -> When:
@@ -77,9 +80,7 @@ def _is_today(window: TimeWindow, now: datetime) -> bool:
     return starts is not None and ends is not None and window.has(now) and ends - starts <= _DAY
 
 
-async def at_time(
-    store: Store, request: SeedRequest, found: Seeds, window: TimeWindow | None
-) -> Windowed:
+async def at_time(store: Store, request: SeedRequest, found: Seeds, when: When) -> Windowed:
     """Add memories from a time window to the result of the search.
 
     If the question asks for nothing but a time, these are all memories of the window, up to `MOST`;
@@ -88,9 +89,10 @@ async def at_time(
 
     Notes
     -----
-    No round trip without a window; otherwise one, or those of a second search.
+    No round trip without a window; otherwise one, or those of a second search, and one more if that
+    search finds nothing.
     """
-    where = request.where
+    where, window = request.where, when.window
     if window is None:
         return Windowed(seeds=found, window=None, where=where)
     inside = replace(where, created_from=window.starts, created_before=window.ends)
@@ -99,28 +101,35 @@ async def at_time(
         if window.only:
             return await _all_inside(store, narrow, found, window, where)
         hits = await search_seeds(store, narrow)
+        # "Where do I live today?" asks for no memories of this day.
+        is_now = when.tense == "present"
+        empty = not is_now and not hits.seeds and not await _inside(store, narrow, MOST)
     except MemoriaError as exc:
         note = f"memories from the time of {window.phrase!r} could not be searched ({exc})"
         found = replace(found, degraded=(*found.degraded, note))
         return Windowed(seeds=found, window=replace(window, only=False), where=where)
-    return Windowed(seeds=joined(found, hits), window=window, where=where)
+    return Windowed(seeds=joined(found, hits), window=window, where=where, empty=empty)
+
+
+async def _inside(store: Store, request: SeedRequest, limit: int) -> list[str]:
+    """Return the ids of the newest memories that fit the filter of a request."""
+    parameters = {
+        **request.where.parameters,
+        "held": request.validity.held,
+        "limit": limit,
+        "scope": request.scope,
+    }
+    record = (await store.run(load("seeds.window"), parameters, until=request.until))[0]
+    return [id_ for id_ in record["ids"] if is_id(id_)]
 
 
 async def _all_inside(
     store: Store, request: SeedRequest, found: Seeds, window: TimeWindow, where: MemoryFilter
 ) -> Windowed:
-    parameters = {
-        **request.where.parameters,
-        "held": request.validity.held,
-        "limit": MOST + 1,
-        "scope": request.scope,
-    }
-    record = (await store.run(load("seeds.window"), parameters, until=request.until))[0]
     echoes = {seed.id for seed in found.echoes}
-    ids = [id_ for id_ in record["ids"] if is_id(id_) and id_ not in echoes]
+    ids = [id_ for id_ in await _inside(store, request, MOST + 1) if id_ not in echoes]
     if not ids:
-        note = f"there are no memories from that time: {window}"
-        return Windowed(seeds=found, window=replace(window, only=False), where=where, notes=(note,))
+        return Windowed(seeds=found, window=replace(window, only=False), where=where, empty=True)
     notes = (f"only the newest {MOST} memories of {window.phrase!r} were read",)
     known = {seed.id: seed for seed in (*found.seeds, *found.runners_up)}
     seeds = [known.get(id_) or Seed(id=id_, score=_SCORE) for id_ in ids[:MOST]]

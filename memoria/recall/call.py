@@ -5,7 +5,7 @@ In: the arguments of a call. Out: `RecallCall`, `Engine`. Touches nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, Self
 
@@ -15,8 +15,8 @@ from memoria.errors import InvalidInputError
 from memoria.recall.asides import Asides
 from memoria.recall.config import RetrieverConfig
 from memoria.recall.context import CountTokens
-from memoria.recall.live import Facts
 from memoria.recall.subjects import Subjects
+from memoria.store.facts import ServerFacts
 from memoria.types import MemoryFilter, Seeds
 
 #: In place of tags: those of the edges around the hits whose words stand in the question.
@@ -40,6 +40,8 @@ class RecallCall:
         Which memories to start from, to rank and to pack.
     config
         Settings of the call.
+    scopes
+        The scopes to read; empty where only that of the retriever is read.
     on_seeds
         Called with the seeds once they are found, before the first path.
     """
@@ -49,6 +51,7 @@ class RecallCall:
     auto_tags: bool
     where: MemoryFilter
     config: RetrieverConfig
+    scopes: tuple[str, ...] = ()
     on_seeds: Callable[[Seeds], None] = lambda _: None
 
     @classmethod
@@ -86,11 +89,11 @@ class Engine:
     Attributes
     ----------
     scope
-        Scope of the memories.
+        Scope of the memories, unless a call reads several.
     embedder
         Makes the query's vector, or None.
     facts
-        Returns the facts about the server by a given time of the loop's clock.
+        Returns the facts about the server by a given time of the loop's clock; checks the embedder.
     asides
         The examples of small talk by the embedder, or None without one.
     subjects
@@ -103,5 +106,5 @@ class Engine:
     embedder: Embedder | None
     asides: Asides | None
     subjects: Subjects | None
-    facts: Facts
+    facts: Callable[[float | None], Awaitable[ServerFacts]]
     count_tokens: CountTokens | None

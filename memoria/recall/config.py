@@ -111,7 +111,6 @@ class RetrieverConfig:
     roles: RelationRoles = field(default_factory=RelationRoles)
 
     def __post_init__(self) -> None:
-        """Check every range."""
         _check_strategy(self.strategy)
         check = SettingsCheck(self)
         check.instance("seeds", SeedConfig, optional=True)

@@ -1,7 +1,7 @@
 """Vectors of the example texts that come with the package.
 
-In: an embedder, texts. Out: an array of unit vectors. Reads the shipped vectors if the embedder is
-the default one; any other embedder embeds the texts once.
+In: an embedder, texts. Out: an array of unit vectors. Reads the shipped vectors if there are any
+and the embedder is the default one; any other embedder embeds the texts once.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,29 @@ _BATCH = 64
 _PAUSE_S = 60.0
 
 
+class Background:
+    """Work that is done by one task at a time, which outlives the calls that wait for it.
+
+    A recall may have less time than the work needs; the next one finds it done.
+    """
+
+    def __init__(self) -> None:
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the work has begun in this event loop and is not done."""
+        task, loop = self._task, asyncio.get_running_loop()
+        return task is not None and task.get_loop() is loop and not task.done()
+
+    async def wait(self, work: Callable[[], Coroutine[Any, Any, None]], until: float) -> None:
+        """Begin the work unless it is running, and wait for it until a time of the loop's clock."""
+        loop = asyncio.get_running_loop()
+        if self._task is None or not self.is_running:
+            self._task = loop.create_task(work())
+        await asyncio.wait({self._task}, timeout=max(0.0, until - loop.time()))
+
+
 class Examples:
     """Example texts as vectors of one embedder, made at most once.
 
@@ -37,21 +61,21 @@ class Examples:
         Makes the vectors.
     texts
         The examples; N.
+    name
+        Name of what they show, for the log and for notes.
     shipped
         File with their vectors by the default embedder; ``scripts/embed_examples.py`` writes it.
-    name
-        What they are examples of, for the log.
     """
 
     def __init__(
-        self, embedder: Embedder, texts: Sequence[str], shipped: Path, *, name: str
+        self, embedder: Embedder, texts: Sequence[str], *, name: str, shipped: Path | None = None
     ) -> None:
         self.embedder = embedder
         self._texts = texts
         self._shipped = shipped
-        self._name = name
+        self.name = name
         self._vectors: Array | None = None
-        self._task: asyncio.Task[None] | None = None
+        self._embedding = Background()
         self._again_at = -math.inf  # after a failure; time of the loop's clock
         #: The reason for missing vectors.
         self.fault = "it takes long"
@@ -65,25 +89,15 @@ class Examples:
             Time of the loop's clock until which to wait; seconds. The embedder continues after
             that.
         """
-        if self._vectors is None:
-            await self._wait(until)
+        may_begin = asyncio.get_running_loop().time() >= self._again_at
+        if self._vectors is None and (self._embedding.is_running or may_begin):
+            await self._embedding.wait(self._embed, until)
         return self._vectors
 
-    async def _wait(self, until: float) -> None:
-        loop, task = asyncio.get_running_loop(), self._task
-        if task is not None and task.get_loop() is loop and not task.done():
-            pass
-        elif loop.time() >= self._again_at:
-            # It outlives the recall, which may have less time than the embedder needs.
-            task = self._task = loop.create_task(self._embed())
-        else:
-            return
-        await asyncio.wait({task}, timeout=max(0.0, until - loop.time()))
-
     async def _embed(self) -> None:
-        embedder, default = self.embedder, ONNX_MODELS[DEFAULT_ONNX_MODEL]
+        embedder = self.embedder
         try:
-            if (embedder.name, embedder.dimensions) == (default.name, default.dimensions):
+            if self._shipped is not None and is_default(embedder):
                 self._vectors = await asyncio.to_thread(_read, self._shipped)
                 return
             found: list[Sequence[float]] = []
@@ -93,7 +107,7 @@ class Examples:
         except Exception as exc:  # noqa: BLE001  # foreign code, such as the client of a service
             self.fault = type(exc).__name__
             self._again_at = asyncio.get_running_loop().time() + _PAUSE_S
-            throttled_warning(log, f"examples of {self._name} can't be embedded (%s)", self.fault)
+            throttled_warning(log, f"examples of {self.name} can't be embedded (%s)", self.fault)
 
     def _checked(self, found: Sequence[Sequence[float]]) -> Array:
         """Return unit vectors; those of zeros stay."""
@@ -102,6 +116,12 @@ class Examples:
         if vectors.shape != shape or not np.isfinite(vectors).all():
             raise DimensionError("the vectors of examples have a wrong shape, or are not finite")
         return unit_vectors(vectors)
+
+
+def is_default(embedder: Embedder) -> bool:
+    """Tell whether an embedder is the default one, whose vectors come with the package."""
+    default = ONNX_MODELS[DEFAULT_ONNX_MODEL]
+    return (embedder.name, embedder.dimensions) == (default.name, default.dimensions)
 
 
 async def _embedded(embedder: Embedder, texts: Sequence[str]) -> list[Sequence[float]]:

@@ -6,15 +6,16 @@ In: explorations and hits with texts, and their ranking. Out: `ContextPack`. Tou
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from memoria._support.wording import number_of
 from memoria.graph.connectors import connectors_on
 from memoria.graph.vocabulary import whole_id
 from memoria.recall.config import RetrieverConfig
-from memoria.recall.context import ContextBuilder, CountTokens, left_out, with_links
+from memoria.recall.context import ContextBuilder, left_out, with_links
 from memoria.recall.texts import Completed, path_of
-from memoria.types import ContextPack, Exploration, RankedMemory, Seeds
+from memoria.types import ContextItem, ContextPack, Exploration, RankedMemory, Seeds
+from memoria.types.results import best_relevance
 
 # Least worth of a memory that was reached. It is above zero, so that even a memory that was reached
 # without energy comes before the hits from which nothing was explored.
@@ -22,6 +23,9 @@ _LEAST_WORTH = 1e-9
 # Least worth of the other parts of the best document, as a share of the worth of its best part: the
 # surroundings of an answer come before hardly relevant memories from elsewhere.
 _OF_THE_BEST = 0.2
+#: Relevance of the best memory below which readers are warned. It is the probability of being
+#: evidence, so below this limit fewer than one in three best memories are.
+WEAK_RELEVANCE = 0.3
 
 
 def worth_of(
@@ -56,7 +60,7 @@ def _with_parts(ranked: Sequence[RankedMemory], worth: Mapping[str, float]) -> d
 
 def flat(found: Completed, ranked: Iterable[RankedMemory]) -> Completed:
     """Return the ranked memories as separate hits, so that their context has no trees."""
-    hits = tuple(path_of(entry.memory, entry.score) for entry in ranked)
+    hits = tuple(replace(path_of(entry.memory, entry.score), scope=entry.scope) for entry in ranked)
     return replace(found, explorations=(), needed=(), hits=hits)
 
 
@@ -66,68 +70,56 @@ def relevance_of(ranked: Iterable[RankedMemory]) -> dict[str, float]:
 
 
 def notes_of(ranked: Sequence[RankedMemory], config: RetrieverConfig) -> tuple[str, ...]:
-    """Say that nothing is relevant, if that is why the context is empty."""
-    known, (name, least) = relevance_of(ranked), config.context.limit_of_best
-    best = max(known.values(), default=1.0)
-    if len(known) < len(ranked) or best >= least:
+    """Say that nothing is relevant, if that is why the context is empty, or that little is."""
+    best, (name, least) = best_relevance(ranked), config.context.limit_of_best
+    if best is None or best >= max(least, WEAK_RELEVANCE):
         return ()
     count = number_of(len(ranked), "memory", "memories")
-    return (f"nothing is relevant: the best of {count} has {best:.3g}, below {name} {least:g}",)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PackRequest:
-    """The input of a packing besides the memories.
-
-    Attributes
-    ----------
-    query
-        The question; its words decide which sentences of long texts are shown.
-    config
-        Settings of the recall.
-    near
-        Pairs of ids whose vectors say that they are duplicates.
-    count_tokens
-        Counts the tokens of a context, or None for the estimate.
-    """
-
-    query: str
-    config: RetrieverConfig
-    near: Sequence[tuple[str, str]] = ()
-    count_tokens: CountTokens | None = None
+    if best < least:
+        return (f"nothing is relevant: the best of {count} has {best:.3g}, below {name} {least:g}",)
+    return (f"the best of {count} has a relevance of {best:.2g}: they may not answer the question",)
 
 
 def pack(
     found: Completed,
     ranked: Sequence[RankedMemory],
     worth: Mapping[str, float],
-    request: PackRequest,
+    builder: ContextBuilder,
+    *,
+    query: str,
+    near: Sequence[tuple[str, str]] = (),
 ) -> ContextPack:
-    """Pack the memories that fit the budget, those with the most ``worth`` first."""
-    config = request.config
-    builder = ContextBuilder(
-        config.budget_tokens, config=config.context, count_tokens=request.count_tokens
-    )
+    """Pack the memories that fit the budget, those with the most ``worth`` first.
+
+    Parameters
+    ----------
+    builder
+        Without a path yet; it has the budget.
+    query
+        The question; its words decide which sentences of long texts are shown.
+    near
+        Pairs of ids whose vectors say that they are duplicates.
+    """
     for path in (*found.linked, *found.hits):
         builder.add(path)
     return builder.build(
-        near=request.near,
+        near=near,
         worth=worth,
         relevance=relevance_of(ranked),
         hidden=left_out(found.linked, worth),
         newer={entry.id: entry.newer for entry in ranked if entry.newer is not None},
-        query=request.query,
+        query=query,
     )
 
 
-def packed(ranked: tuple[RankedMemory, ...], context: ContextPack) -> tuple[str, ...]:
+def packed(ranked: Iterable[RankedMemory], context: ContextPack) -> tuple[str, ...]:
     """Return the ids of the memories in a context, best first."""
-    there = {item.id for item in context.items}
-    return tuple(entry.id for entry in ranked if entry.id in there)
+    there = {(item.scope, item.id) for item in context.items}
+    return tuple(entry.id for entry in ranked if (entry.scope, entry.id) in there)
 
 
 def contributed(
-    seeds: Seeds, explorations: tuple[Exploration, ...], context: ContextPack
+    seeds: Seeds, explorations: Iterable[Exploration], items: Iterable[ContextItem]
 ) -> dict[str, int]:
     """Count what the energy brought, beside what the search had found; see `Trace`."""
     hits = {seed.id for seed in (*seeds.seeds, *seeds.runners_up)}
@@ -136,5 +128,5 @@ def contributed(
     return {
         "reached": len(reached),
         "only_reached": len(reached - hits),
-        "packed": len((reached - hits) & {item.id for item in context.items}),
+        "packed": len((reached - hits) & {item.id for item in items}),
     }

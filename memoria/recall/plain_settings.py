@@ -100,7 +100,7 @@ def _strategy_from(value: object, changes: Mapping[str, Any]) -> Strategy:
         given.update(changes)
     if not given:
         return standard
-    known = _names(standard) if is_dataclass(standard) else ()
+    known = tuple(each.name for each in fields(standard)) if is_dataclass(standard) else ()
     if unknown := sorted(set(given) - set(known)):
         raise ConfigError(
             f"the strategy {standard.name} has no setting {', '.join(unknown)}: "
@@ -139,7 +139,3 @@ def _from_plain(value: Any, *, is_time: bool) -> Any:
         raise ConfigError(
             f"{value!r:.80} is not a time: write it as 2026-05-02T18:00+00:00"
         ) from exc
-
-
-def _names(config: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(config))

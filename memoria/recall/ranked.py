@@ -16,7 +16,7 @@ from memoria.recall.ranking.energy import rank_by_energy
 from memoria.recall.ranking.within import in_order_of_time
 from memoria.recall.texts import Completed
 from memoria.store import Store
-from memoria.types import RankedMemory, Seeds
+from memoria.types import RankedMemory
 from memoria.types.window import When
 
 
@@ -50,14 +50,23 @@ def stated_only(found: Completed, by_probe: Collection[str]) -> Completed:
 
 
 def ranked_of(
-    call: RecallCall, found: Completed, seeds: Seeds, when: When
+    call: RecallCall,
+    found: Completed,
+    when: When,
+    *,
+    echoes: Collection[str],
+    loose: Collection[str],
 ) -> tuple[RankedMemory, ...]:
     """Rank the found memories; facts that the database did not return in time are ignored.
 
     If the question asks for nothing but a time, memories are in order of time.
+
+    Parameters
+    ----------
+    echoes, loose
+        Ids of these earlier questions; see `Seeds`.
     """
-    echoes = {seed.id for seed in seeds.echoes}
-    in_time = when.window is not None and when.window.only
+    in_time = when.is_only
     if call.config.relevance is None and not in_time:
         ranked = rank_by_energy(found.explorations)
         fitting = (entry for entry in ranked if call.where.fits(entry.memory))
@@ -70,7 +79,7 @@ def ranked_of(
     if in_time or call.config.relevance is None:
         return in_order_of_time(candidates)
     for one in candidates:
-        one.loose = one.memory.id in seeds.loose
+        one.loose = one.memory.id in loose
     return rank_by_relevance(
         call.query, candidates, found.facts, call.config.relevance, call.config.history, when
     )

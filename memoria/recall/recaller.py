@@ -6,55 +6,42 @@ In: a checked `RecallCall`. Out: `Recall`. Reads only.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
+from typing import TypeVar
 from uuid import uuid4
 
 from memoria._support import telemetry
-from memoria._support.prefetch import Prefetch
 from memoria._support.wording import MORE_TIME
-from memoria.errors import DeadlineError, MemoriaError
-from memoria.graph.naming import unknown_names
-from memoria.recall.at_time import at_time, when_for
+from memoria.errors import DeadlineError, MemoriaError, OverloadedError
+from memoria.recall.at_time import when_for
 from memoria.recall.call import Engine, RecallCall
-from memoria.recall.context import near_pairs
-from memoria.recall.explore import ExploreRequest, HydrateAt, explore_all
-from memoria.recall.live import search_live
-from memoria.recall.needs import NOTHING_NEEDED, Needed, NeedsRequest, follow_needs
-from memoria.recall.packing import (
-    PackRequest,
-    contributed,
-    flat,
-    notes_of,
-    pack,
-    packed,
-    worth_of,
-)
+from memoria.recall.context import ContextBuilder, near_pairs
+from memoria.recall.explore import HydrateAt
+from memoria.recall.layer import Asked, Layer
+from memoria.recall.packing import contributed, flat, notes_of, pack, packed, worth_of
 from memoria.recall.plain_settings import settings_of
-from memoria.recall.ranked import ranked_of, stated_only, with_alike
-from memoria.recall.ranking import FactsRequest
+from memoria.recall.ranked import ranked_of
+from memoria.recall.ranking import Likeness
 from memoria.recall.reporting import missed, outcome_of, recall_span, report
-from memoria.recall.seeds import SeedRequest, with_unembedded
-from memoria.recall.strategies import RunInput
-from memoria.recall.subjects import Probe, with_subject
+from memoria.recall.seeds import across, of_window
+from memoria.recall.subjects import Probe, asks_alone
 from memoria.recall.tags import fitting_tags
-from memoria.recall.texts import Completed, Found, complete, read_early
-from memoria.recall.validity import validity_of
+from memoria.recall.texts import Completed
+from memoria.recall.together import Together, in_scope, naming, part_of, part_of_trace
 from memoria.recall.vector import query_vector
 from memoria.store import Store
 from memoria.store.facts import ServerFacts
 from memoria.store.limiter import Limiter
-from memoria.types import ContextPack, Exploration, Path, RankedMemory, Recall, Seeds, Trace
-from memoria.types.validity import Validity
+from memoria.types import ContextPack, Path, RankedMemory, Recall, Seeds, Trace
+from memoria.types.renaming import key_prefix
 
-# Shares of the time left for the search, the tags, exploring, and reading; the rest is for ranking
-# and packing. From half of the time left on, one of the two searches is enough.
-_SEARCH_SHARE, _TAGS_SHARE, _EXPLORE_SHARE, _READ_SHARE = 0.8, 0.3, 0.75, 0.6
-# If exploring takes longer than the first share, the hits are read in the meantime, until the
-# second share.
-_EARLY_SHARE, _READ_EARLY_SHARE = 0.2, 0.85
+# Share of the time left in which the tags of edges must be read.
+_TAGS_SHARE = 0.3
 # If the embedder takes longer than this share of the time left, the recall searches by words only.
 _EMBED_SHARE = 0.25
 # A turn that comes later than this share of the deadline is too late to answer.
@@ -69,6 +56,7 @@ _GRACE_S, _PACK_SHARE = 0.1, 0.25
 # Names of spans that differ from those of the stages.
 _SPANS = {"embed": "embeddings"}
 
+T = TypeVar("T")
 _OnPath = Callable[[Path], None]
 
 
@@ -87,11 +75,10 @@ class Recaller:
         self._limit = asyncio.timeout_at(self._until + _GRACE_S)
         self._timings_s: dict[str, float] = {}
         self._vector: tuple[float, ...] | None = None
-        self._aside: float | None = None  # how close the query is to small talk
+        self._like: Likeness | None = None  # how close the query is to example messages
         self._probe: Probe | None = None  # to search for statements of its subject
-        self._by_probe: frozenset[str] = frozenset()  # what was found with it alone
-        self._generation = 1  # of the stored vectors that it is compared with
-        self._validity = Validity(at=self._started_at)
+        self._scopes = call.scopes or (engine.scope,)
+        self._layers: Sequence[Layer] = ()  # those that memories come from
         self._tags: tuple[str, ...] = ()
         self._when = when_for(call, self._started_at)
         self._of_search: tuple[str, ...] = ()  # notes on the window and the filter
@@ -168,61 +155,89 @@ class Recaller:
                 self._engine.embedder, self._call.query, until=late, notes=notes
             )
             if self._vector is not None and self._engine.asides is not None:
-                self._aside = await self._engine.asides.likeness(
+                self._like = await self._engine.asides.likeness(
                     self._vector, until=late, notes=notes
                 )
-            asks_for_fact = self._when.tense and self._call.config.relevance is not None
+            counts = self._when.tense and self._call.config.relevance is not None
+            asks_for_fact = counts and asks_alone(self._call.query)
             subjects = self._engine.subjects if asks_for_fact else None
-            if subjects is not None and self._vector is not None and self._aside is not None:
+            if subjects is not None and self._vector is not None and self._like is not None:
+                # The first such question waits for the model, and has waited for the embedder.
                 self._probe = await subjects.probe(
-                    self._vector, aside=self._aside, until=late, notes=notes
+                    self._vector, aside=self._like.aside, until=self._after(0.5), notes=notes
                 )
         return facts, notes
 
     async def _search(self, facts: ServerFacts | None, notes: list[str]) -> Seeds:
-        """Find seeds by vector and by words."""
-        call = self._call
-        until, enough_at = self._after(_SEARCH_SHARE), self._after(0.5)
-        tags = (tag.replace("_", " ") for tag in call.query_tags)
-        request = SeedRequest(
-            text=" ".join([*tags, call.query]),  # a long query must not push the tags out
+        """Find seeds by vector and by words, in each scope."""
+        asked = Asked(
+            call=self._call,
+            when=self._when,
+            now=self._started_at,
+            after=self._after,
+            facts=facts,
             vector=self._vector,
-            scope=self._engine.scope,
-            where=call.where,
-            dialect="procedure" if facts is None else facts.vector_dialect,
-            generation=self._generation if facts is None else facts.generation,
-            config=call.config.seed_search,
-            until=until,
-            enough_at=enough_at,  # leaves time to explore
-            query=call.query,
+            probe=self._probe,
         )
+        layers = [
+            Layer(store=self._store, engine=self._engine, scope=scope, asked=asked)
+            for scope in self._scopes
+        ]
         with self._timed("seeds"):
-            self._validity = await validity_of(
-                self._store, call.config, scope=request.scope, now=self._started_at, until=until
-            )
-            request = replace(request, validity=self._validity)
-            request, found = await search_live(self._store, request, self._engine.facts)
-            rest = replace(request, until=self._after(0.5))
-            seeds = await with_unembedded(self._store, found, rest)
-            if self._probe is not None:
-                seeds, self._by_probe = await with_subject(
-                    self._store, rest, seeds, self._probe.vector
-                )
-            windowed = await at_time(self._store, rest, seeds, self._when.window)
-            wrong = () if windowed.seeds.seeds else await self._unknown_names()
-        seeds, self._of_search = windowed.seeds, (*wrong, *windowed.notes)
-        self._when = replace(self._when, window=windowed.window)
-        self._call = replace(call, where=windowed.where)
-        self._generation = request.generation
+            if self._call.scopes:
+                self._layers = [layer for layer, _ in await self._each(layers, Layer.search, notes)]
+                seeds = self._seeds_of_all()
+            else:
+                [only] = self._layers = layers
+                await only.search()
+                seeds = only.seeds
+        self._call, self._when = self._layers[0].asked.call, self._layers[0].asked.when
+        self._of_search = tuple(dict.fromkeys(note for one in self._layers for note in one.notes))
+        if all(layer.empty for layer in self._layers):
+            fitting = "" if self._call.where.is_empty else " that fit the filter"
+            note = f"there are no memories from that time{fitting}: {self._when.window}"
+            self._of_search = (*self._of_search, note)
         return replace(seeds, degraded=(*notes, *seeds.degraded))
 
-    async def _unknown_names(self) -> tuple[str, ...]:
-        """Say which names of the filter may be mistyped; without the time for it, nothing."""
-        try:
-            where, until = self._call.where, self._after(0.5)
-            return await unknown_names(self._store, self._engine.scope, where, until=until)
-        except MemoriaError:
-            return ()
+    def _seeds_of_all(self) -> Seeds:
+        """Choose seeds among those of all scopes, and leave each scope its own."""
+        config = self._call.config.seed_search
+        lost: list[str] = []
+        if in_time := [layer for layer in self._layers if layer.asked.when.is_only]:
+            # The others have no memories from that time, or could not be searched for them.
+            others = [layer for layer in self._layers if not layer.asked.when.is_only]
+            lost = [note for layer in others for note in layer.seeds.degraded]
+            self._layers = in_time
+        found = [in_scope(layer.seeds, layer.scope) for layer in self._layers]
+        chosen = of_window(found, config) if in_time else across(found, config)
+        for layer, its in zip(self._layers, found, strict=True):
+            layer.seeds = part_of(chosen, its, layer.scope)
+        return replace(chosen, degraded=tuple(dict.fromkeys((*chosen.degraded, *lost))))
+
+    async def _each(
+        self, layers: Sequence[Layer], work: Callable[[Layer], Awaitable[T]], notes: list[str]
+    ) -> list[tuple[Layer, T]]:
+        """Do the same in all scopes at the same time; a scope that fails is left out, and named.
+
+        Raises
+        ------
+        MemoriaError
+            It failed in all scopes; the error is that of the first.
+        """
+        if len(layers) == 1:
+            return [(layers[0], await work(layers[0]))]
+        ends = await asyncio.gather(*map(work, layers), return_exceptions=True)
+        done: list[tuple[Layer, T]] = []
+        for layer, end in zip(layers, ends, strict=True):
+            if isinstance(end, MemoriaError) and not isinstance(end, OverloadedError):
+                notes.append(f"scope {layer.scope!r} could not be read ({end})")
+            elif isinstance(end, BaseException):
+                raise end
+            else:
+                done.append((layer, end))
+        if not done:
+            raise next(end for end in ends if isinstance(end, MemoriaError))
+        return done
 
     def _after(self, share: float) -> float:
         """Return the time when this share of the time left is over; seconds of the loop's clock."""
@@ -232,133 +247,104 @@ class Recaller:
     async def _follow(self, seeds: Seeds, hydrate_at: HydrateAt | None, on_path: _OnPath) -> Recall:
         """Explore from the seeds, then rank and pack the memories that were found."""
         notes: list[str] = []
+
+        async def follow(layer: Layer) -> Completed:
+            tell = naming(layer.scope, on_path)
+            return await layer.follow(self._tags, hydrate_at, tell, notes)
+
         with self._timed("explore"):
+            of_scopes = {layer.scope: layer.seeds for layer in self._layers}
+            until = self._after(_TAGS_SHARE)
             self._tags = await fitting_tags(
-                self._store,
-                self._call,
-                seeds,
-                scope=self._engine.scope,
-                until=self._after(_TAGS_SHARE),
-                notes=notes,
+                self._store, self._call, of_scopes, until=until, notes=notes
             )
-            at, until = self._after(_EARLY_SHARE), self._after(_READ_EARLY_SHARE)
-            texts = read_early(self._store, seeds, scope=self._engine.scope, at=at, until=until)
-            async with Prefetch[Needed]() as ahead, texts as early:
-                ahead.start(self._needed(seeds, notes))
-                explorations = await self._explore(seeds, hydrate_at, on_path)
-                found = Found(
-                    explorations=explorations,
-                    hits=seeds.runners_up,
-                    needed=await ahead.result(),
-                    early=early,
-                )
-                completed = await self._complete(found, notes)
+            if self._call.scopes:
+                done = await self._each(self._layers, follow, notes)
+            else:
+                [only] = self._layers
+                done = [(only, await only.follow(self._tags, hydrate_at, on_path, notes))]
+            self._layers = [layer for layer, _ in done]
+            self._timings_s["hydrate"] = max(layer.read_s for layer in self._layers)
             grace_s = max(_GRACE_S, _PACK_SHARE * self._call.config.deadline_s)
             self._limit.reschedule(self._until + grace_s)
-        with self._timed("rank"):
-            ranked = await asyncio.to_thread(ranked_of, self._call, completed, seeds, self._when)
-        with self._timed("pack"):
-            context = await self._pack(completed, ranked, notes)
+        if self._call.scopes:
+            together = Together.of({layer.scope: one for layer, one in done}, seeds.seeds)
+            found = together.named
+            ranked, context = await self._ranked(together.found, seeds, notes, together)
+            ranked, context = together.ranked(ranked), together.context(context)
+        else:
+            [(_, found)] = done
+            ranked, context = await self._ranked(found, seeds, notes)
         return Recall(
             seeds=seeds,
-            explorations=completed.explorations,
+            explorations=found.explorations,
             ranked=ranked,
             context=context,
-            trace=self._trace(seeds, completed, ranked, context, notes),
-            hits=completed.hits,
-            needed=completed.needed,
+            trace=self._trace(seeds, found, ranked, context, notes),
+            hits=found.hits,
+            needed=found.needed,
         )
 
-    async def _explore(
-        self, seeds: Seeds, hydrate_at: HydrateAt | None, on_path: _OnPath
-    ) -> tuple[Exploration, ...]:
-        """Explore from all seeds; paths may still lack texts."""
-        config = self._call.config
-        request = ExploreRequest(
-            strategy=config.strategy,
-            input=RunInput(
-                seeds=seeds.seeds,
-                scope=self._engine.scope,
-                query_tags=self._tags,
-                max_weight=config.max_weight,
-                vector=self._vector,
-                generation=self._generation,
-                now=self._started_at,
-                validity=self._validity,
-            ),
-            started=self._clock(),
-            until=self._after(_EXPLORE_SHARE),
-            hydrate_at=hydrate_at,
-            seeds_per_session=config.seeds_per_session,
-        )
-        return await explore_all(self._store, request, on_path)
-
-    async def _needed(self, seeds: Seeds, notes: list[str]) -> Needed:
-        """Follow what the seeds need; without a relevance model, energy alone says what counts."""
-        config = self._call.config
-        if config.relevance is None or not seeds.seeds:
-            return NOTHING_NEEDED
-        request = NeedsRequest(
-            ids=[seed.id for seed in seeds.seeds],
-            scope=self._engine.scope,
-            validity=self._validity,
-            max_weight=config.max_weight,
-            roles=config.roles,
-            until=self._after(0.5),
-        )
-        found = await follow_needs(self._store, request)
-        if found.error is not None:
-            notes.append(f"what the seeds need could not be read to the end ({found.error})")
-        return found
-
-    async def _complete(self, found: Found, notes: list[str]) -> Completed:
-        """Read the missing texts, and the facts that ranking needs, in one query."""
-        config = self._call.config
-        request = FactsRequest(
-            scope=self._engine.scope,
-            where=self._call.where,
-            vector=self._vector,
-            generation=self._generation,
-            max_weight=config.max_weight,
-            until=self._after(_READ_SHARE),
-            now=self._started_at,
-            probe=None if self._probe is None else self._probe.vector,
-        )
-        reading, ranks = self._clock(), config.relevance is not None
-        completed = await complete(self._store, found, request, for_ranking=ranks, notes=notes)
-        completed = stated_only(completed, self._by_probe)
-        if self._when.tense:
-            request = replace(request, until=self._after(_READ_SHARE))
-            completed = await with_alike(self._store, completed, request, notes)
-        streamed_s = max((each.stats.hydrate_s for each in found.explorations), default=0.0)
-        self._timings_s["hydrate"] = self._clock() - reading + streamed_s
-        asks = 0.0 if self._probe is None else self._probe.share
-        return replace(completed, facts=replace(completed.facts, aside=self._aside, asks=asks))
+    async def _ranked(
+        self, found: Completed, seeds: Seeds, notes: list[str], together: Together | None = None
+    ) -> tuple[tuple[RankedMemory, ...], ContextPack]:
+        """Rank and pack; memories of several scopes have ids that tell the scope."""
+        facts = replace(found.facts, like=self._like)
+        if self._probe is not None:
+            facts = replace(facts, asks=self._probe.share, usual=self._probe.usual)
+        found = replace(found, facts=facts)
+        echoes, loose = {seed.id for seed in seeds.echoes}, {*seeds.loose}
+        if together is not None:
+            parts = [(layer.scope, layer.seeds) for layer in self._layers]
+            echoes = together.keys((scope, one.id) for scope, its in parts for one in its.echoes)
+            loose = together.keys((scope, id_) for scope, its in parts for id_ in its.loose)
+        with self._timed("rank"):
+            ranked = await asyncio.to_thread(
+                ranked_of, self._call, found, self._when, echoes=echoes, loose=loose
+            )
+        with self._timed("pack"):
+            return ranked, await self._pack(found, ranked, notes)
 
     async def _pack(
         self, found: Completed, ranked: tuple[RankedMemory, ...], notes: list[str]
     ) -> ContextPack:
         """Pack a context, off the event loop, because a large context takes a while."""
         config = self._call.config
-        if self._when.window and self._when.window.only:
+        if self._when.is_only:
             found = flat(found, ranked)
         worth = await asyncio.to_thread(worth_of, found, ranked, config)
         near: list[tuple[str, str]] = []
         if config.context.duplicate_cosine is not None:
-            try:
-                near = await near_pairs(
-                    self._store,
-                    sorted(worth, key=lambda id_: (-worth[id_], id_)),
-                    scope=self._engine.scope,
-                    min_cosine=config.context.duplicate_cosine,
-                    until=self._after(0.5),
-                    generation=self._generation,
-                )
-            except MemoriaError as exc:
-                notes.append(f"duplicates by vector could not be searched for ({exc})")
-        count = self._engine.count_tokens
-        request = PackRequest(query=self._call.query, config=config, near=near, count_tokens=count)
-        return await asyncio.to_thread(pack, found, ranked, worth, request)
+            best_first = sorted(worth, key=lambda id_: (-worth[id_], id_))
+            pairs = await self._each(self._layers, partial(self._near, best_first, notes), notes)
+            near = [pair for _, found_in in pairs for pair in found_in]
+        builder = ContextBuilder(
+            config.budget_tokens, config=config.context, count_tokens=self._engine.count_tokens
+        )
+        return await asyncio.to_thread(
+            pack, found, ranked, worth, builder, query=self._call.query, near=near
+        )
+
+    async def _near(
+        self, ids: Sequence[str], notes: list[str], layer: Layer
+    ) -> list[tuple[str, str]]:
+        """Return the pairs of memories of a scope whose vectors say that they are duplicates."""
+        config = self._call.config.context
+        prefix = key_prefix(self._layers.index(layer)) if self._call.scopes else ""
+        own = [id_.removeprefix(prefix) for id_ in ids if id_.startswith(prefix)]
+        try:
+            pairs = await near_pairs(
+                self._store,
+                own,
+                scope=layer.scope,
+                min_cosine=config.duplicate_cosine or 0.0,
+                until=self._after(0.5),
+                generation=layer.generation,
+            )
+        except MemoriaError as exc:
+            notes.append(f"duplicates by vector could not be searched for ({exc})")
+            return []
+        return [(prefix + one, prefix + other) for one, other in pairs]
 
     def _trace(
         self,
@@ -368,26 +354,37 @@ class Recaller:
         context: ContextPack,
         degraded: list[str],
     ) -> Trace:
-        explorations = found.explorations
-        return Trace(
+        trace = Trace(
             id=self._id,
             query=self._call.query,
             query_tags=self._tags,
-            scope=self._engine.scope,
+            scope=self._scopes[0],
             started_at=self._started_at,
             timings_s=self._timings_s,
-            degraded=(*seeds.degraded, *degraded, *missed(explorations)),
+            degraded=(*seeds.degraded, *degraded, *missed(found.explorations)),
             notes=(*self._of_search, *notes_of(ranked, self._call.config)),
             window=self._when.window,
             seeds=seeds,
-            explorations=explorations,
+            explorations=found.explorations,
             needed=found.needed,
-            contributed=contributed(seeds, explorations, context),
             packed=packed(ranked, context),
             config=settings_of(self._call.config),
             vector=self._vector,
-            vector_generation=self._generation,
+            vector_generation=self._layers[0].generation,
         )
+        if not self._call.scopes:
+            return replace(trace, contributed=contributed(seeds, found.explorations, context.items))
+        read = {layer.scope: (layer.seeds, layer.generation) for layer in self._layers}
+        layers = []
+        for scope in self._scopes:  # also those that no memory comes from
+            unread = part_of(seeds, Seeds(seeds=()), scope), trace.vector_generation
+            its, generation = read.get(scope, unread)
+            part = replace(trace, scope=scope, vector_generation=generation)
+            layers.append(part_of_trace(part, its, ranked, context))
+        counts = Counter[str]()
+        for layer_trace in layers:
+            counts.update(layer_trace.contributed)
+        return replace(trace, layers=tuple(layers), contributed=counts)
 
     @contextmanager
     def _timed(self, stage: str) -> Iterator[None]:

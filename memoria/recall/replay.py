@@ -17,6 +17,7 @@ from memoria.recall.plain_settings import exploration_from
 from memoria.recall.ranking import FactsRequest
 from memoria.recall.strategies import RunInput
 from memoria.recall.texts import Found, complete
+from memoria.recall.together import with_scope
 from memoria.recall.validity import validity_of
 from memoria.serialize import plain_explorations
 from memoria.store import StoreOrDriver, store_of
@@ -24,8 +25,6 @@ from memoria.types import EndReason, Exploration, Hop, Path, Trace
 
 #: Time for a replay whose trace has no deadline; seconds.
 DEADLINE_S = 10.0
-
-PathFacts = tuple[float, EndReason, tuple[Hop, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +52,7 @@ class Replay:
     Attributes
     ----------
     explorations
-        One per seed of the trace, in their order.
+        One per seed of the trace, in their order; of several scopes, scope by scope.
     changes
         Paths that differ, by seed, then by the higher of their two energies.
     """
@@ -100,6 +99,12 @@ async def replay(
         Every exploration failed; the error is that of the first.
     """
     store = store_of(store, database)
+    if trace.layers:
+        parts = [await replay(store, layer, changes) for layer in trace.layers]
+        return Replay(
+            explorations=tuple(one for part in parts for one in part.explorations),
+            changes=tuple(one for part in parts for one in part.changes),
+        )
     config = exploration_from(trace.config, changes)
     deadline_s = trace.config.get("deadline_s", DEADLINE_S)
     check_seconds(deadline_s, "deadline_s", error=ConfigError)
@@ -125,7 +130,7 @@ async def replay(
     texts = FactsRequest(scope=trace.scope, until=request.until)
     found = await explore_all(store, request)
     completed = await complete(store, Found(explorations=found), texts, for_ranking=False, notes=[])
-    explorations = completed.explorations
+    explorations = tuple(map(with_scope, completed.explorations))
     return Replay(explorations=explorations, changes=_changes(trace.explorations, explorations))
 
 
@@ -162,7 +167,7 @@ def _paths(explorations: Iterable[Exploration]) -> dict[tuple[str, ...], Path]:
     return {path.ids: path for found in explorations for path in found.paths}
 
 
-def _facts(path: Path) -> PathFacts:
+def _facts(path: Path) -> tuple[float, EndReason, tuple[Hop, ...]]:
     """Return the facts to compare; texts are left out, since they may be edited or not read."""
     return path.energy, path.end_reason, path.hops
 

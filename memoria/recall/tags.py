@@ -6,6 +6,7 @@ the edges have them, and notes on those that no edge has. Reads only. Query: ``r
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Collection, Iterable, Mapping
 
@@ -24,9 +25,8 @@ _WORD = re.compile(r"\w+")
 async def fitting_tags(
     store: Store,
     call: RecallCall,
-    seeds: Seeds,
+    seeds: Mapping[str, Seeds],
     *,
-    scope: str,
     until: float | None,
     notes: list[str],
 ) -> tuple[str, ...]:
@@ -34,21 +34,29 @@ async def fitting_tags(
 
     Parameters
     ----------
+    seeds
+        Scope -> the hits of the search in it.
     until
-        Time of the loop's clock at which the tags must be read; seconds. If they are late, the
-        caller's tags are returned unchanged.
+        Time of the loop's clock at which the tags must be read; seconds. If those of a scope are
+        late, the caller's tags count as tags that its edges have.
     notes
         List that receives notes on unknown tags and on errors.
     """
     if not (call.query_tags or call.auto_tags):
         return ()
-    ids = {seed.id for seed in (*seeds.seeds, *seeds.runners_up)}
-    try:
-        known = await tags_near(store, ids, scope=scope, until=until)
-    except MemoriaError as exc:
-        notes.append(f"the tags of edges could not be read ({exc})")
-        return call.query_tags
-    tags, missing = fit_tags(call, known)
+    ids = {scope: {hit.id for hit in (*its.seeds, *its.runners_up)} for scope, its in seeds.items()}
+    near = [tags_near(store, its, scope=scope, until=until) for scope, its in ids.items()]
+    known: set[str] = set()
+    for scope, read in zip(ids, await asyncio.gather(*near, return_exceptions=True), strict=True):
+        if isinstance(read, MemoriaError):
+            of = f" in scope {scope!r}" if len(ids) > 1 else ""
+            notes.append(f"the tags of edges{of} could not be read ({read})")
+            known.update(call.query_tags)  # the edges there may have them
+        elif isinstance(read, BaseException):
+            raise read
+        else:
+            known.update(read)
+    tags, missing = fit_tags(call, sorted(known))
     notes.extend(missing)
     return tags
 

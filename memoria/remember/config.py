@@ -58,7 +58,6 @@ class ConversationConfig:
     speaker_weight: float = 0.2
 
     def __post_init__(self) -> None:
-        """Check every range."""
         if not isinstance(self.kinds, Mapping):
             raise ConfigError(f"kinds must be a map of role to kind, got {kind_of(self.kinds)}")
         if unknown := set(self.kinds).difference(ROLES):

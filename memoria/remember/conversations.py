@@ -33,13 +33,7 @@ from memoria.remember.plan import Plan, Planner
 from memoria.remember.rules import RuleExtractor
 from memoria.remember.state import ConversationState
 from memoria.store import StoreOrDriver, with_certainty, writable_store_of
-from memoria.types import (
-    Conversation,
-    ConversationReport,
-    MemoryLinker,
-    Message,
-    WriteReport,
-)
+from memoria.types import Conversation, ConversationReport, MemoryLinker, Message, WriteReport
 
 DEFAULT_EXTRACTOR = RuleExtractor()
 

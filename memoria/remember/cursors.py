@@ -187,8 +187,7 @@ def groups(conversations: Iterable[Conversation]) -> Iterator[list[Conversation]
             "conversations must be a list of Conversation, got one: write [conversation]",
             field="conversations",
         )
-    group: list[Conversation] = []
-    names: set[tuple[str, str]] = set()
+    group: dict[tuple[str, str], Conversation] = {}
     held = chars = 0
     for conversation in conversations:
         if not isinstance(conversation, Conversation):
@@ -197,14 +196,14 @@ def groups(conversations: Iterable[Conversation]) -> Iterator[list[Conversation]
                 field="conversations",
             )
         name = (conversation.source, conversation.id)
-        held += len(conversation.messages)
-        chars += sum(len(message.text) for message in conversation.messages)
-        if group and (name in names or held > BATCH_MESSAGES or chars > BATCH_CHARS):
-            yield group
-            group, names = [], set()
-            held = len(conversation.messages)
-            chars = sum(len(message.text) for message in conversation.messages)
-        group.append(conversation)
-        names.add(name)
+        count = len(conversation.messages)
+        size = sum(len(message.text) for message in conversation.messages)
+        is_full = held + count > BATCH_MESSAGES or chars + size > BATCH_CHARS
+        if group and (name in group or is_full):
+            yield list(group.values())
+            group, held, chars = {}, 0, 0
+        group[name] = conversation
+        held += count
+        chars += size
     if group:
-        yield group
+        yield list(group.values())

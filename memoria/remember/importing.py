@@ -19,14 +19,7 @@ from memoria.ingest.batch_writer import BatchWriter
 from memoria.remember.conversations import ConversationWriter
 from memoria.remember.documents import DocumentWriter
 from memoria.store import StoreOrDriver, store_of
-from memoria.types import (
-    Conversation,
-    Document,
-    ImportReport,
-    Item,
-    Memory,
-    Relation,
-)
+from memoria.types import Conversation, Document, ImportReport, Item, Memory, Relation
 
 #: Most items, and characters of documents, that wait while conversations are written.
 MAX_WAITING, MAX_WAITING_CHARS = 2_000, 5_000_000

@@ -39,7 +39,6 @@ class Mention:
     shown: str | None = None
 
     def __post_init__(self) -> None:
-        """Check every field once."""
         check_string(self.name, "name")
         check_number(self.weight, "weight", low=0, high=1)
         if self.shown is not None:

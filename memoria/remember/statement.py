@@ -71,7 +71,6 @@ class Statement:
     memory: Memory = field(init=False)
 
     def __post_init__(self) -> None:
-        """Check every field once."""
         object.__setattr__(self, "text", mended_text(self.text, "text"))
         if not self.text:
             raise InvalidInputError("text is blank: there is nothing to remember", field="text")
@@ -95,8 +94,11 @@ class Statement:
             raise InvalidInputError(
                 f"after must be the Trace of a recall, got {kind_of(self.after)}", field="after"
             )
-        if self.after is not None and self.after.scope != self.scope:
-            raise ScopeError("after is the trace of another scope", field="after")
+        if self.after is not None:
+            after = self.after.of(self.scope)
+            if after is None:
+                raise ScopeError("after is the trace of another scope", field="after")
+            object.__setattr__(self, "after", after)
 
     @property
     def edges(self) -> list[tuple[str, str, float]]:

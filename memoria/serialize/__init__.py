@@ -30,10 +30,17 @@ and `plain_recall` adds to it::
                "window": null | {"phrase", "starts": null | time, "ends": null | time, "only"},
                "frontiers": [{"seed_id", "levels": [[[id, energy]]]}]}}
 
+Where several scopes were read, ``seeds``, ``runners_up``, ``echoes``, ``loose``, ``explorations``,
+``hits``, ``needed`` and ``memories`` are in ``layers``, a list with a map for each scope, because
+two scopes may have equal ids; each map also has ``scope``, ``packed``, ``contributed`` and
+``vector_generation``. Each seed, path, ranked memory and item then has its ``scope``, and what was
+left out as a duplicate ``duplicate_scope``.
+
 `brief_recall` gives what a reader needs of a recall::
 
     {"query", "query_tags", "scope", "context": {"text", "tokens", "items"},
-     "left_out": {reason: number}, "ranked": [{"id", "rank", "score", "relevance"}],
+     "left_out": {reason: number}, "best_relevance": null | number,
+     "ranked": [{"id", "rank", "score", "relevance"}],
      "paths": [a path to the context, as above], "more_paths": number, "memories": {id: {...}},
      "trace": {"id", "started_at", "timings_s", "degraded", "notes", "window"}}
 
@@ -61,6 +68,7 @@ from memoria.serialize.to_plain import (
     plain_neighbourhood,
     plain_path,
     plain_recall,
+    plain_seed,
 )
 from memoria.serialize.traces import trace_from
 
@@ -75,6 +83,7 @@ __all__ = [
     "plain_neighbourhood",
     "plain_path",
     "plain_recall",
+    "plain_seed",
     "probabilities_from",
     "ranked_from",
     "scores_from",

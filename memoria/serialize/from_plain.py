@@ -47,9 +47,17 @@ def explorations_from(data: object) -> tuple[Exploration, ...]:
         A field is missing or not valid; the message names its place, such as
         ``explorations[0].paths[2].hops``.
     """
-    top = whole_document(data)
-    memories = _memories(top)
-    return tuple(_exploration(part, memories) for part in top.parts("explorations"))
+    return tuple(
+        _exploration(part, memories)
+        for layer in layers_of(whole_document(data))
+        for memories in [_memories(layer)]
+        for part in layer.parts("explorations")
+    )
+
+
+def layers_of(top: Part) -> list[Part]:
+    """Return what was found in each scope; the document itself if only one scope was read."""
+    return top.parts("layers") if "layers" in top.value else [top]
 
 
 def whole_document(data: object) -> Part:
@@ -61,7 +69,7 @@ def whole_document(data: object) -> Part:
         It is what `brief_recall` gives.
     """
     top = Part(data, "")
-    if "more_paths" in top.value and "explorations" not in top.value:
+    if "more_paths" in top.value:
         raise InvalidInputError(
             "this recall has not all its paths: print it with recall --json --full",
             field="explorations",
@@ -92,10 +100,13 @@ def needed_from(data: object) -> tuple[Path, ...]:
 
 
 def _paths(top: Part, name: str) -> tuple[Path, ...]:
-    if name not in top.value:
-        return ()
-    memories = _memories(top)
-    return tuple(_path(part, part.string("seed_id"), memories) for part in top.parts(name))
+    return tuple(
+        _path(part, part.string("seed_id"), memories)
+        for layer in layers_of(top)
+        if name in layer.value
+        for memories in [_memories(layer)]
+        for part in layer.parts(name)
+    )
 
 
 def ranked_from(data: object) -> tuple[str, ...] | None:
@@ -302,6 +313,7 @@ def seed_from(part: Part) -> Seed:
             vector_score=part.optional("vector_score", lambda name: part.number(name, -1.0)),
             text_rank=part.optional("text_rank", part.whole),
             text_score=part.optional("text_score", part.number),
+            scope=scope_in(part),
         )
     except InvalidInputError as exc:
         if exc.field in ("id", "score"):  # `Seed` checks these fields, but does not know the place
@@ -333,7 +345,13 @@ def _path(part: Part, seed_id: str, memories: Mapping[str, MemoryNode]) -> Path:
         memories=tuple(known) if len(known) == len(ids) else (),
         end_reason=part.choice("end_reason", EndReason),
         energy=part.number("energy"),
+        scope=scope_in(part),
     )
+
+
+def scope_in(part: Part) -> str:
+    """Return the scope of a seed or path; "" if only one scope was read."""
+    return part.string("scope") if "scope" in part.value else ""
 
 
 def _hop(part: Part) -> Hop:

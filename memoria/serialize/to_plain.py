@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
@@ -20,6 +20,7 @@ from memoria.types import (
     Neighbourhood,
     Path,
     Recall,
+    Seed,
     TimeWindow,
 )
 
@@ -44,21 +45,14 @@ def _plain_window(window: TimeWindow) -> Plain:
 def plain_recall(recall: Recall) -> Plain:
     """Return all results of a recall as plain data."""
     trace = recall.trace
-    found = plain_explorations(recall.explorations)
     return {
         "query": trace.query,
         "query_tags": list(trace.query_tags),
         "scope": trace.scope,
-        "seeds": [asdict(seed) for seed in recall.seeds.seeds],
-        "runners_up": [asdict(seed) for seed in recall.seeds.runners_up],
-        "echoes": [asdict(seed) for seed in recall.seeds.echoes],
-        "loose": list(recall.seeds.loose),
-        "explorations": found["explorations"],
-        "hits": [plain_path(path) for path in recall.hits],
-        "needed": [plain_path(path) for path in recall.needed],
-        "memories": {**_plain_memories((*recall.hits, *recall.needed)), **found["memories"]},
+        **(_plain_layers(recall) if trace.layers else _plain_found(recall)),
         "ranked": [
             {
+                **_scope_of(ranked.scope),
                 "id": ranked.id,
                 "score": ranked.score,
                 "path": list(ranked.path.ids),
@@ -87,6 +81,7 @@ def plain_recall(recall: Recall) -> Plain:
             "window": None if trace.window is None else _plain_window(trace.window),
             "frontiers": [
                 {
+                    **_scope_of(found.seed.scope),
                     "seed_id": found.seed.id,
                     "levels": [[list(pair) for pair in level] for level in found.frontiers],
                 }
@@ -94,6 +89,56 @@ def plain_recall(recall: Recall) -> Plain:
             ],
         },
     }
+
+
+def _plain_layers(recall: Recall) -> Plain:
+    """Return what was found in each of several scopes, which may have equal ids."""
+    layers = []
+    for trace in recall.trace.layers:
+        found = replace(
+            recall,
+            seeds=trace.seeds,
+            explorations=trace.explorations,
+            hits=tuple(hit for hit in recall.hits if hit.scope == trace.scope),
+            needed=trace.needed,
+        )
+        layers.append(
+            {
+                "scope": trace.scope,
+                **_plain_found(found),
+                "packed": list(trace.packed),
+                "contributed": dict(trace.contributed),
+                "vector_generation": trace.vector_generation,
+            }
+        )
+    return {"layers": layers}
+
+
+def _plain_found(recall: Recall) -> Plain:
+    found = plain_explorations(recall.explorations)
+    return {
+        "seeds": [plain_seed(seed) for seed in recall.seeds.seeds],
+        "runners_up": [plain_seed(seed) for seed in recall.seeds.runners_up],
+        "echoes": [plain_seed(seed) for seed in recall.seeds.echoes],
+        "loose": list(recall.seeds.loose),
+        "explorations": found["explorations"],
+        "hits": [plain_path(path) for path in recall.hits],
+        "needed": [plain_path(path) for path in recall.needed],
+        "memories": {**_plain_memories((*recall.hits, *recall.needed)), **found["memories"]},
+    }
+
+
+def plain_seed(seed: Seed) -> Plain:
+    """Return a seed as plain data; with ``scope`` only if it names one."""
+    return _without_empty_scopes(asdict(seed))
+
+
+def _scope_of(scope: str) -> Plain:
+    return {"scope": scope} if scope else {}
+
+
+def _without_empty_scopes(plain: Plain) -> Plain:
+    return {name: value for name, value in plain.items() if value or not name.endswith("scope")}
 
 
 def brief_recall(recall: Recall) -> Plain:
@@ -104,21 +149,33 @@ def brief_recall(recall: Recall) -> Plain:
     """
     trace, leading = recall.trace, recall.leading
     context = plain_context(recall.context)
-    packed = {item.id for item in recall.context.items}
+    packed = {(item.scope, item.id) for item in recall.context.items}
+    scopes = [layer.scope for layer in trace.layers]
     return {
         "query": trace.query,
         "query_tags": list(trace.query_tags),
         "scope": trace.scope,
         "context": {name: context[name] for name in ("text", "tokens", "items")},
         "left_out": recall.context.omitted_by_reason,
+        "best_relevance": recall.best_relevance,
         "ranked": [
-            {"id": each.id, "rank": rank, "score": each.score, "relevance": each.relevance}
+            {
+                **_scope_of(each.scope),
+                "id": each.id,
+                "rank": rank,
+                "score": each.score,
+                "relevance": each.relevance,
+            }
             for rank, each in enumerate(recall.ranked, start=1)
-            if each.id in packed
+            if (each.scope, each.id) in packed
         ],
         "paths": [_without_end(plain_path(path)) for path in leading.paths],
         "more_paths": leading.others,
-        "memories": _plain_memories(leading.paths),
+        **(
+            {"layers": [_plain_layer(scope, leading.paths) for scope in scopes]}
+            if scopes
+            else {"memories": _plain_memories(leading.paths)}
+        ),
         "trace": {
             "id": trace.id,
             "started_at": trace.started_at.isoformat(),
@@ -128,6 +185,11 @@ def brief_recall(recall: Recall) -> Plain:
             "window": None if trace.window is None else _plain_window(trace.window),
         },
     }
+
+
+def _plain_layer(scope: str, paths: Iterable[Path]) -> Plain:
+    own = [path for path in paths if path.scope == scope]
+    return {"scope": scope, "memories": _plain_memories(own)}
 
 
 def _without_end(path: Plain) -> Plain:
@@ -142,6 +204,7 @@ def plain_context(context: ContextPack) -> Plain:
         "tokens": context.tokens,
         "items": [
             {
+                **_scope_of(item.scope),
                 "label": item.label,
                 "id": item.id,
                 "kind": item.kind,
@@ -151,14 +214,14 @@ def plain_context(context: ContextPack) -> Plain:
             }
             for item in context.items
         ],
-        "omitted": [asdict(item) for item in context.omitted],
+        "omitted": [_without_empty_scopes(asdict(item)) for item in context.omitted],
     }
 
 
 def _plain_exploration(exploration: Exploration) -> Plain:
     error = exploration.error
     plain = {
-        "seed": asdict(exploration.seed),
+        "seed": plain_seed(exploration.seed),
         "status": exploration.status,
         "error": None if error is None else {"type": type(error).__name__, "message": str(error)},
         "stats": asdict(exploration.stats),
@@ -180,8 +243,9 @@ def _plain_activation(entry: Activation) -> Plain:
 
 
 def plain_path(path: Path) -> Plain:
-    """Return a path as plain data; its memories stand elsewhere, each once."""
+    """Return a path as plain data, without its memories."""
     return {
+        **_scope_of(path.scope),
         "seed_id": path.seed_id,
         "ids": list(path.ids),
         "energy": path.energy,

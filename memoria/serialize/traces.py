@@ -7,19 +7,21 @@ place. Touches nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from memoria._support import checks
 from memoria.serialize.from_plain import (
     Part,
     explorations_from,
+    layers_of,
     needed_from,
     seed_from,
     time_from,
     whole_document,
 )
-from memoria.types import Seeds, TimeWindow, Trace
+from memoria.types import Seed, Seeds, TimeWindow, Trace
 
 
 def trace_from(data: object) -> Trace:
@@ -33,7 +35,8 @@ def trace_from(data: object) -> Trace:
     top = whole_document(data)
     trace = top.part("trace")
     timings, contributed = trace.part("timings_s"), trace.part("contributed")
-    return Trace(
+    parts = layers_of(top)
+    found = Trace(
         query=top.string("query"),
         query_tags=top.strings("query_tags"),
         scope=checks.check_scope(top.get("scope")),
@@ -42,13 +45,7 @@ def trace_from(data: object) -> Trace:
         degraded=trace.strings("degraded"),
         notes=trace.strings("notes"),
         id=trace.string("id"),
-        seeds=Seeds(
-            seeds=tuple(map(seed_from, top.parts("seeds"))),
-            runners_up=tuple(map(seed_from, top.parts("runners_up"))),
-            degraded=trace.strings("degraded"),
-            echoes=tuple(map(seed_from, top.parts("echoes"))),
-            loose=top.strings("loose"),
-        ),
+        seeds=_seeds(parts, trace.strings("degraded")),
         explorations=explorations_from(data),
         needed=needed_from(data),
         config=_settings(trace.part("config")),
@@ -57,6 +54,40 @@ def trace_from(data: object) -> Trace:
         contributed={name: contributed.whole(name) for name in contributed.value},
         packed=trace.strings("packed"),
         window=trace.optional("window", lambda name: _window(trace.part(name))),
+    )
+    if parts == [top]:
+        return found
+    return replace(found, layers=tuple(_layer(found, part) for part in parts))
+
+
+def _seeds(layers: Sequence[Part], degraded: tuple[str, ...]) -> Seeds:
+    """Read the seeds of all scopes, best first."""
+
+    def listed(name: str) -> tuple[Seed, ...]:
+        found = [seed_from(part) for layer in layers for part in layer.parts(name)]
+        return tuple(sorted(found, key=lambda one: -one.score) if len(layers) > 1 else found)
+
+    return Seeds(
+        seeds=listed("seeds"),
+        runners_up=listed("runners_up"),
+        degraded=degraded,
+        echoes=listed("echoes"),
+        loose=tuple(id_ for layer in layers for id_ in layer.strings("loose")),
+    )
+
+
+def _layer(whole: Trace, part: Part) -> Trace:
+    """Read the part of a trace that was found in one of its scopes."""
+    scope, contributed = checks.check_scope(part.get("scope")), part.part("contributed")
+    return replace(
+        whole,
+        scope=scope,
+        seeds=_seeds([part], whole.seeds.degraded),
+        explorations=tuple(one for one in whole.explorations if one.seed.scope == scope),
+        needed=tuple(one for one in whole.needed if one.scope == scope),
+        contributed={name: contributed.whole(name) for name in contributed.value},
+        packed=part.strings("packed"),
+        vector_generation=part.whole("vector_generation"),
     )
 
 

@@ -51,7 +51,6 @@ class StoreConfig:
     transactions: Literal["auto", "managed"] = "auto"
 
     def __post_init__(self) -> None:
-        """Check every range."""
         check = SettingsCheck(self)
         limits = ("connect_timeout_s", "query_timeout_s", "long_query_timeout_s")
         for name in (*limits, "retry_base_s"):

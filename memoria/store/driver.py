@@ -21,7 +21,6 @@ from memoria.store.config import StoreConfig
 
 Auth = tuple[str, str] | neo4j.Auth
 
-_USER_AND_PASSWORD = 2
 # http is left out: the driver takes it for a preview of another protocol, but people paste it
 # from the address bar of their browser.
 _USER_AND_PASSWORD = 2

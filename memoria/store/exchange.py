@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
@@ -136,13 +137,9 @@ class Exchange:
         """Run a query in a transaction that the server commits by itself."""
         statement = neo4j.Query(query.text, metadata=self._metadata(), timeout=self.timeout_s)
         self.sent, self.changes, self.unknown = parameters, query.changes, True
-        try:
+        with self.translated():
             result = await self.watched.session.run(statement, p=dict(parameters))
             return await self._read(query, result)
-        except MemoriaError:
-            raise
-        except Exception as exc:
-            raise self.failed(exc) from exc
 
     async def ask_managed(self, query: Query, parameters: Mapping[str, Any]) -> Records:
         """Run a query in a transaction of the driver, which repeats it by a policy of its own."""
@@ -156,14 +153,10 @@ class Exchange:
             return records
 
         session = self.watched.session
-        try:
+        with self.translated():
             if query.mode == "read":
                 return await session.execute_read(work)
             return await session.execute_write(work)
-        except MemoriaError:
-            raise
-        except Exception as exc:
-            raise self.failed(exc) from exc
 
     async def transact(self, work: Work[T]) -> T:
         """Do work in one transaction, and commit it; an error of the work undoes it."""
@@ -191,11 +184,9 @@ class Exchange:
         text = " ".join(("EXPLAIN", query.text))
         statement = neo4j.Query(text, metadata=self._metadata(), timeout=self.timeout_s)
         self.sent = parameters
-        try:
+        with self.translated():
             result = await self.watched.session.run(statement, p=dict(parameters))
             plan: Mapping[str, Any] | None = (await result.consume()).plan
-        except Exception as exc:
-            raise self.failed(exc) from exc
         if plan is None:
             raise QueryError(f"the server returned no plan (query {self.name})", query=self.name)
         return plan
@@ -225,6 +216,16 @@ class Exchange:
     def drop(self) -> None:
         """Drop the connection, so that the driver reads nothing further from it."""
         self.watched.session.cancel()
+
+    @contextmanager
+    def translated(self, query: str | None = None) -> Iterator[None]:
+        """Raise one of memoria's errors for an exception of the driver; see `failed`."""
+        try:
+            yield
+        except MemoriaError:
+            raise
+        except Exception as exc:
+            raise self.failed(exc, query) from exc
 
     def failed(self, exc: Exception, query: str | None = None) -> MemoriaError:
         """Return one of memoria's errors for an exception of the driver.
@@ -303,12 +304,8 @@ class Transaction:
             The query failed. Let the error pass: what the work raises undoes the transaction, and
             after an `UnavailableError` the whole work is done again.
         """
-        try:
+        with self._exchange.translated(query.name):
             return await self._exchange.run_in(self._transaction, query, parameters)
-        except MemoriaError:
-            raise
-        except Exception as exc:
-            raise self._exchange.failed(exc, query.name) from exc
 
 
 #: The work of a transaction; see `Store.write`.

@@ -128,14 +128,14 @@ def translate(exc: Exception, query: str | None = None) -> MemoriaError:
     if title == "MemoryPoolOutOfMemoryError" and "db.memory.transaction.max " in str(exc):
         title = "TransactionOutOfMemoryError"  # both limits have this code; only the text differs
     if known := _BY_CODE.get(title):
-        return _make(known[0], known[1] + detail, query)
+        return known[0](known[1] + detail, query=query)
     if (special := _by_message(str(exc))) is not None:
-        return _make(special[0], special[1] + detail, query)
+        return special[0](special[1] + detail, query=query)
     if ".Security." in code and not isinstance(exc, driver_errors.AuthError):
-        return _make(AuthError, "the server refuses this user" + detail, query)
+        return AuthError("the server refuses this user" + detail, query=query)
     for source, target, meaning in _BY_CLASS:
         if isinstance(exc, source):
-            return _make(target, meaning + detail, query)
+            return target(meaning + detail, query=query)
     return QueryError("unexpected error" + detail, query=query)
 
 
@@ -162,10 +162,6 @@ def _by_message(message: str) -> tuple[type[MemoriaError], str] | None:
             "the vector has another size than the index: use the embedder of the index",
         )
     return None
-
-
-def _make(kind: type[MemoriaError], message: str, query: str | None) -> MemoriaError:
-    return kind(message, query=query)
 
 
 def _detail(exc: Exception, code: str) -> str:

@@ -12,9 +12,13 @@ from dataclasses import dataclass
 
 from memoria.errors import ConfigError
 
-_USE = re.compile(r"(?P<before>.*?)// use: (?P<name>\w+)\((?P<rest>.*)")
 _HEADER = re.compile(r"// fragment: (?P<name>\w+)\((?P<params>[\w, ]*)\)")
 _MAX_DEPTH = 8
+#: Finds a quoted name or text; one that is cut in two by a doubled quote is found as two.
+QUOTED = r"`[^`]*`|'(?:[^'\\\n]|\\.)*'"
+_USE = re.compile(
+    rf"(?P<before>(?:{QUOTED}|[^`'])*?)// use: (?P<name>\w+)\((?P<rest>.*)", re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +61,9 @@ class Fragment:
         if not args:
             return list(self.lines)
         given = dict(zip(self.params, args, strict=True))
-        # A name within `...`, after a dot or a dollar is another one's.
-        word = re.compile(rf"(?<![\w.$`])({'|'.join(map(re.escape, given))})(?!\w)")
-        return [word.sub(lambda match: given[match[1]], line) for line in self.lines]
+        # A name in quotes, after a dot or a dollar is another one's.
+        word = re.compile(rf"{QUOTED}|(?<![\w.$])({'|'.join(map(re.escape, given))})(?!\w)")
+        return [word.sub(lambda match: given.get(match[1], match[0]), line) for line in self.lines]
 
 
 #: Finds a fragment by its name.

@@ -232,7 +232,11 @@ def load(name: str) -> Query:
 
 def text_of(name: str, library: Library) -> str:
     """Return the text of a query with the fragments of ``library``, without comments."""
-    lines = expand(_read(name), library).splitlines()
+    return _expanded(_read(name), library)
+
+
+def _expanded(text: str, library: Library) -> str:
+    lines = expand(text, library).splitlines()
     return "\n".join(line for line in lines if not line.lstrip().startswith("//")).strip()
 
 
@@ -258,11 +262,9 @@ def _read(name: str) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def parse(text: str, name: str, library: Library = fragment) -> Query:
-    """Check the text of the query file called ``name``, with the fragments of ``library``."""
+def parse(text: str, name: str) -> Query:
+    """Check the text of the query file called ``name``."""
     head: dict[str, str] = {}
-    expanded = expand(text, library).splitlines()
-    body = [line for line in expanded if not line.lstrip().startswith("//")]
     for line in text.splitlines():
         if match := _HEADER.fullmatch(line):
             head[match[1]] = match[2].strip()
@@ -275,7 +277,7 @@ def parse(text: str, name: str, library: Library = fragment) -> Query:
         raise ConfigError(f"{name}: again is either same or left out, not {again}")
     if head["mode"] not in ("read", "write", "schema"):
         raise ConfigError(f"{name}: unknown mode {head['mode']}")
-    cypher = "\n".join(body).strip()
+    cypher = _expanded(text, fragment)
     declared, used = frozenset(_names(head["params"])), frozenset(_PARAM.findall(cypher))
     if declared != used or _BARE_PARAM.search(cypher):
         raise ConfigError(

@@ -5,7 +5,7 @@ from memoria.types.conversation import ROLES, Conversation, Message, Role
 from memoria.types.document import Document, Item, Section
 from memoria.types.explorations import Exploration, ExplorationStats, Status
 from memoria.types.filters import MemoryFilter, filter_of, metadata_pairs
-from memoria.types.found import FoundMemories, MemoryPage, Neighbour, Neighbourhood
+from memoria.types.found import FoundMemories, MemoryPage, Neighbour, Neighbourhood, PathProperties
 from memoria.types.history import (
     EDGE_HISTORY,
     MEMORY_HISTORY,
@@ -20,11 +20,13 @@ from memoria.types.history import (
 from memoria.types.learning import (
     ConsolidateReport,
     EdgeChange,
+    LearningKind,
     LearnReport,
+    LoggedChange,
+    LoggedEvent,
     SuppressionKind,
     UndoReport,
 )
-from memoria.types.links import LinkReport, MemoryLinker
 from memoria.types.memory import Memory, MemoryNode, Relation
 from memoria.types.paths import EndReason, Hop, Path, Seed, Seeds, path_order
 from memoria.types.remembered import Remembered
@@ -34,6 +36,8 @@ from memoria.types.reports import (
     DocumentReport,
     ForgetReport,
     ImportReport,
+    LinkReport,
+    MemoryLinker,
     ScopeReceipt,
     WriteReport,
 )
@@ -78,7 +82,10 @@ __all__ = [
     "ImportReport",
     "Item",
     "LearnReport",
+    "LearningKind",
     "LinkReport",
+    "LoggedChange",
+    "LoggedEvent",
     "Memory",
     "MemoryFilter",
     "MemoryHistory",
@@ -91,6 +98,7 @@ __all__ = [
     "OmitReason",
     "OmittedItem",
     "Path",
+    "PathProperties",
     "RankedMemory",
     "Recall",
     "Relation",

@@ -56,7 +56,6 @@ class Message:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check every field once."""
         object.__setattr__(self, "text", checks.mended_text(self.text, "text"))
         if not isinstance(self.role, str) or self.role not in ROLES:
             raise InvalidInputError(
@@ -101,7 +100,6 @@ class Conversation:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check every field once."""
         checks.check_id(self.id)
         if self.title is not None:
             object.__setattr__(self, "title", checks.mended_text(self.title, "title"))

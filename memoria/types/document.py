@@ -37,7 +37,6 @@ class Section:
     links: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        """Check every field once."""
         object.__setattr__(self, "text", checks.mended_text(self.text, "text"))
         headings = _strings(self.headings, "headings", checks.mended_text)
         object.__setattr__(self, "headings", headings)
@@ -93,7 +92,6 @@ class Document:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check every field once."""
         checks.check_id(self.id)
         if self.title is not None:
             title = checks.mended_text(self.title, "title", max_bytes=checks.MAX_ID_BYTES)

@@ -58,7 +58,6 @@ class MemoryFilter:
     exclude_ids: Collection[str] = ()
 
     def __post_init__(self) -> None:
-        """Check every field once."""
         if self.kinds is not None:
             _set(self, "kinds", _checked_kinds(self.kinds))
         _set(self, "tags", checks.check_strings(self.tags, "tags"))

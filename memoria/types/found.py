@@ -5,8 +5,9 @@ Frozen data; touches nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from memoria.types.activation import Direction
 from memoria.types.memory import MemoryNode
@@ -26,6 +27,22 @@ class FoundMemories:
 
     memories: tuple[MemoryNode, ...]
     missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathProperties:
+    """The stored properties of the memories and edges of one path.
+
+    Attributes
+    ----------
+    nodes
+        Properties of each memory of the path, seed first; empty for a memory that is gone.
+    edges
+        Properties of the edge of each hop; empty for an edge that is gone.
+    """
+
+    nodes: tuple[Mapping[str, Any], ...]
+    edges: tuple[Mapping[str, Any], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,14 +6,17 @@ exported, and ingested elsewhere, continues there from the same state.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
-from typing import Any, get_args
+from functools import partial
+from typing import Any, TypeVar, get_args
 
 from memoria._support import checks
 from memoria.errors import InvalidInputError
 from memoria.types.learning import SuppressionKind
+
+T = TypeVar("T")
 
 MAX_TIMES = 1_000
 MAX_COUNT = 2**53
@@ -82,9 +85,9 @@ class MemoryHistory(_History):
     wrong_for: Iterable[str] = ()
 
     def __post_init__(self) -> None:
-        """Check every field once."""
         for name in ("right_for", "wrong_for"):
-            object.__setattr__(self, name, _questions(getattr(self, name), name))
+            questions = _listed(getattr(self, name), name, "strings", checks.check_string)
+            object.__setattr__(self, name, questions)
         _check_numbers(self, "active_hours")
         _check_times(self, "linked_at")
         if self.linked_before is not None and not isinstance(self.linked_before, bool):
@@ -130,7 +133,6 @@ class EdgeHistory(_History):
     decayed_at: datetime | None = None
 
     def __post_init__(self) -> None:
-        """Check every field once."""
         if self.origin is not None:
             checks.check_id(self.origin, "origin")
         _check_counts(self, "uses", "promoted_uses")
@@ -168,7 +170,6 @@ class Suppression:
     created_at: datetime | None = None
 
     def __post_init__(self) -> None:
-        """Check every field once."""
         _check_ends(self.source, self.target)
         kinds = get_args(SuppressionKind)
         if not isinstance(self.suppresses, str) or self.suppresses not in kinds:
@@ -200,7 +201,6 @@ class CoActivation:
     co_activated: Iterable[float]
 
     def __post_init__(self) -> None:
-        """Check every field once."""
         _check_ends(self.source, self.target)
         times = _moments(self.co_activated, "co_activated")
         if not times:
@@ -233,7 +233,6 @@ class ScopeClock(_History):
     log_since: datetime | None = None
 
     def __post_init__(self) -> None:
-        """Check every field once."""
         _check_numbers(self, "active_hours")
         _check_times(self, "last_active_at", "log_since")
 
@@ -305,22 +304,17 @@ def aware_time(value: object, field: str) -> datetime:
 
 def _moments(values: object, field: str) -> tuple[float, ...]:
     """Return epoch seconds as a tuple, if each is a finite number."""
-    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
-        raise InvalidInputError(f"{field} must be a list of numbers", field=field)
-    bound = MAX_WEIGHT
-    found = tuple(checks.check_number(v, field, low=-bound, high=bound) for v in values)
-    if len(found) > MAX_TIMES:
-        raise InvalidInputError(
-            f"{field} has {len(found)} entries; at most {MAX_TIMES} are allowed", field=field
-        )
-    return found
+    check = partial(checks.check_number, low=-MAX_WEIGHT, high=MAX_WEIGHT)
+    return _listed(values, field, "numbers", check)
 
 
-def _questions(values: object, field: str) -> tuple[str, ...]:
-    """Return texts as a tuple, in their order, if each is a text and they are not too many."""
+def _listed(
+    values: object, field: str, of: str, check: Callable[[object, str], T]
+) -> tuple[T, ...]:
+    """Return values as a tuple, in their order, if each is right and they are not too many."""
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
-        raise InvalidInputError(f"{field} must be a list of strings", field=field)
-    found = tuple(checks.check_string(value, field) for value in values)
+        raise InvalidInputError(f"{field} must be a list of {of}", field=field)
+    found = tuple(check(value, field) for value in values)
     if len(found) > MAX_TIMES:
         raise InvalidInputError(
             f"{field} has {len(found)} entries; at most {MAX_TIMES} are allowed", field=field

@@ -65,18 +65,18 @@ class Leading:
 
 def leading(explorations: Iterable[Explored], items: Iterable[Reached]) -> Leading:
     """Return the paths that lead to the items of a context, and how many others there are."""
-    ways = {way.ids: way for way in (_way_to(item) for item in items)}
-    begun = {ids[:end] for ids in ways for end in range(1, len(ids))}
-    places = {ids: place for place, ids in enumerate(ways)}
+    ways = {way.place: way for way in (_way_to(item) for item in items)}
+    begun = {place[:end] for place in ways for end in range(1, len(place))}
+    ranks = {place: rank for rank, place in enumerate(ways)}
 
     def order(path: Path) -> tuple[int, tuple[float, tuple[str, ...]]]:
-        on_it = (path.ids[:end] for end in range(1, len(path.ids) + 1))
-        return min(places[ids] for ids in on_it if ids in places), path_order(path)
+        on_it = (path.place[:end] for end in range(1, len(path.place) + 1))
+        return min(ranks[place] for place in on_it if place in ranks), path_order(path)
 
-    paths = sorted((way for ids, way in ways.items() if ids not in begun), key=order)
-    kept = {path.ids for path in paths}
-    found = [path.ids for each in explorations for path in each.paths]
-    begins = {ids[:end] for ids in found for end in range(1, len(ids) + 1)} & kept
+    paths = sorted((way for place, way in ways.items() if place not in begun), key=order)
+    kept = {path.place for path in paths}
+    found = [path.place for each in explorations for path in each.paths]
+    begins = {place[:end] for place in found for end in range(1, len(place) + 1)} & kept
     return Leading(paths=tuple(paths), others=len(found) - len(begins))
 
 

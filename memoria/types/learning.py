@@ -7,6 +7,10 @@ from datetime import datetime
 from typing import Literal
 
 SuppressionKind = Literal["conflicts", "overrides", "deprecated-to", "merged-into"]
+LearningKind = Literal[
+    "reinforce", "strengthen", "feedback", "co_activate", "suppress", "override", "consolidate"
+]
+LoggedChangeKind = Literal["memory", "changed", "created", "deleted", "pair", "suppression"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,3 +125,59 @@ class UndoReport:
     restored: int
     kept: int
     log_since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedChange:
+    """One change of a `LoggedEvent`.
+
+    Attributes
+    ----------
+    kind
+        ``memory``: uses or feedback of a memory were counted. ``changed``, ``created``,
+        ``deleted``: an edge. ``pair``: a co-activation was counted or forgotten. ``suppression``: a
+        suppressing edge was created.
+    source
+        The memory, or the first end of the edge or pair.
+    target
+        The other end; None for a memory.
+    relation
+        Relation of the edge, or kind of the suppression; None for a memory or a pair.
+    before, after
+        Weights of the edge; None if the edge did not exist, or for other changes.
+    """
+
+    kind: LoggedChangeKind
+    source: str
+    target: str | None = None
+    relation: str | None = None
+    before: float | None = None
+    after: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedEvent:
+    """One event in the log of a scope.
+
+    Attributes
+    ----------
+    id
+        Unique in the scope.
+    kind
+        The call that made it.
+    at
+        When it was applied; in UTC.
+    undone_at
+        When it was undone; in UTC. None if it was not.
+    total
+        Number of its changes.
+    changes
+        The first 100 of them, by kind and ids.
+    """
+
+    id: str
+    kind: LearningKind
+    at: datetime
+    undone_at: datetime | None
+    total: int
+    changes: tuple[LoggedChange, ...]

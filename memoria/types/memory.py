@@ -163,7 +163,6 @@ class Relation:
     learned: EdgeHistory | None = None
 
     def __post_init__(self) -> None:
-        """Check every field once."""
         checks.check_id(self.source, "source")
         checks.check_id(self.target, "target")
         checks.check_id(self.relation, "relation")

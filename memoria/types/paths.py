@@ -34,6 +34,8 @@ class Seed:
         Cosine similarity with the query, -1 to 1.
     text_score
         BM25 score, above 0, open scale.
+    scope
+        Scope of the memory; "" where only that of the retriever is read.
     """
 
     id: str
@@ -42,6 +44,7 @@ class Seed:
     vector_score: float | None = None
     text_rank: int | None = None
     text_score: float | None = None
+    scope: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
         """Check what an exploration relies on."""
@@ -143,6 +146,8 @@ class Path:
         search that is not a seed, or a chain of needs.
     energy
         Energy of the last memory; for a path without hops, the score of the seed.
+    scope
+        Scope of all its memories; "" where only that of the retriever is read.
     ids
         Ids along the path, seed first.
     """
@@ -152,11 +157,17 @@ class Path:
     memories: tuple[MemoryNode, ...]
     end_reason: EndReason
     energy: float
+    scope: str = field(default="", repr=False)
     ids: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Keep the ids: a recall asks each of its paths for them ten times, to sort and compare."""
         object.__setattr__(self, "ids", (self.seed_id, *[hop.target for hop in self.hops]))
+
+    @property
+    def place(self) -> tuple[str, ...]:
+        """The scope, then the ids: no other path of a recall has the same."""
+        return (self.scope, *self.ids)
 
     @property
     def start(self) -> float:

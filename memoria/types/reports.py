@@ -1,16 +1,28 @@
-"""What a write and a forgetting did.
+"""Reports of writing, linking and forgetting; and the part of a linker that a writer calls.
 
 Frozen data; touches nothing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from typing import Any, Self
+from typing import Any, Protocol, Self, cast
 
 #: Reasons that a report keeps.
 MAX_PROBLEMS = 20
+
+
+class _Summed:
+    """A report whose fields add up."""
+
+    __slots__ = ()
+
+    def plus(self, other: Self) -> Self:
+        """Return the sums of two reports; the sum is certain where both are."""
+        summed: Self = replace(cast(Any, self), **_sums(self, other))
+        return summed
 
 
 class Count(int):
@@ -33,7 +45,7 @@ class Count(int):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WriteReport:
+class WriteReport(_Summed):
     """Counts of one write.
 
     Attributes
@@ -88,14 +100,60 @@ class WriteReport:
     restored: int = 0
     certain: bool = True
 
-    def plus(self, other: WriteReport) -> WriteReport:
+    def plus(self, other: Self) -> Self:
         """Return the sums of two reports, with the first problems of both."""
         sums = _sums(self, other)
         return replace(self, **sums | {"problems": sums["problems"][:MAX_PROBLEMS]})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForgetReport:
+class LinkReport(_Summed):
+    """What a linker did.
+
+    Attributes
+    ----------
+    memories
+        Memories whose neighbours were looked for, whether or not there were any.
+    already_linked
+        Memories passed over, because only new memories were to be linked.
+    without_embedding
+        Memories left out, because the index has no vector of them.
+    missing
+        Ids for which the scope has no memory.
+    edges
+        Edges created or found again.
+    edges_created
+        Edges that did not exist before.
+    certain
+        False if an answer of the server was lost and the change was sent again: the counts
+        may then be too low.
+        What was asked for is done all the same.
+    """
+
+    memories: int = 0
+    already_linked: int = 0
+    without_embedding: int = 0
+    missing: int = 0
+    edges: int = 0
+    edges_created: int = 0
+    certain: bool = True
+
+
+class MemoryLinker(Protocol):
+    """Something that links memories which were just written, such as a `Linker`."""
+
+    @property
+    def scope(self) -> str:
+        """Scope of the memories."""
+        ...
+
+    async def link(self, ids: Iterable[str] | None = None, *, only_new: bool = False) -> LinkReport:
+        """Link these memories, or all memories of the scope."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetReport(_Summed):
     """Counts of one `GraphWriter.forget`.
 
     Attributes
@@ -117,14 +175,10 @@ class ForgetReport:
     connectors: int = 0
     certain: bool = True
 
-    def plus(self, other: ForgetReport) -> ForgetReport:
-        """Return the sums of two reports."""
-        return ForgetReport(
-            deleted=self.deleted + other.deleted,
-            kept=tuple(sorted({*self.kept, *other.kept})),
-            connectors=self.connectors + other.connectors,
-            certain=self.certain and other.certain,
-        )
+    def plus(self, other: Self) -> Self:
+        """Return the sums of two reports, with the ids of both."""
+        kept = tuple(sorted({*self.kept, *other.kept}))
+        return replace(self, **_sums(self, other) | {"kept": kept})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +222,7 @@ class ScopeReceipt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationReport:
+class ConversationReport(_Summed):
     """What the writing of conversations did.
 
     Attributes
@@ -213,13 +267,9 @@ class ConversationReport:
     written: WriteReport = WriteReport()
     certain: bool = True
 
-    def plus(self, other: ConversationReport) -> ConversationReport:
-        """Return the sums of two reports."""
-        return replace(self, **_sums(self, other))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentReport:
+class DocumentReport(_Summed):
     """What the writing of documents did.
 
     Attributes
@@ -262,13 +312,9 @@ class DocumentReport:
     written: WriteReport = WriteReport()
     certain: bool = True
 
-    def plus(self, other: DocumentReport) -> DocumentReport:
-        """Return the sums of two reports."""
-        return replace(self, **_sums(self, other))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImportReport:
+class ImportReport(_Summed):
     """What an import did.
 
     Attributes
@@ -291,25 +337,14 @@ class ImportReport:
         """False if an answer of the server was lost and a change was sent again."""
         return self.conversations.certain and self.documents.certain and self.graph.certain
 
-    def plus(self, other: ImportReport) -> ImportReport:
-        """Return the sums of two reports."""
-        return ImportReport(
-            conversations=self.conversations.plus(other.conversations),
-            documents=self.documents.plus(other.documents),
-            graph=self.graph.plus(other.graph),
-        )
-
 
 def _sums(one: Any, other: Any) -> dict[str, Any]:
-    """Add two reports of one type, field by field; a report inside a report likewise.
-
-    The sum is certain where both are.
-    """
+    """Add two reports of one type, field by field; a report inside a report likewise."""
     sums: dict[str, Any] = {}
     for name in (each.name for each in fields(one)):
         left, right = getattr(one, name), getattr(other, name)
         if name == "certain":
             sums[name] = left and right
         else:
-            sums[name] = left.plus(right) if isinstance(left, WriteReport) else left + right
+            sums[name] = left.plus(right) if isinstance(left, _Summed) else left + right
     return sums

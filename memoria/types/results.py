@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import permutations
 from typing import Any, Literal
 from uuid import uuid4
 
-from memoria._support.wording import number_of, shown
+from memoria._support.wording import cut_inside, number_of
+from memoria._support.wording import shown as as_shown
 from memoria.types.drawing import (
     MAX_DRAWN,
     context_html,
@@ -24,7 +26,10 @@ from memoria.types.leading import Leading, leading
 from memoria.types.memory import MemoryNode
 from memoria.types.paths import Path, Seeds, path_order
 from memoria.types.picture import page
+from memoria.types.renaming import Renamer
 from memoria.types.window import TimeWindow
+
+_SCOPE_CHARS = 40  # of its name in a picture
 
 OmitReason = Literal["budget", "duplicate", "no_text", "relevance", "filter"]
 
@@ -90,6 +95,18 @@ class RankedMemory:
         """Id of the memory."""
         return self.memory.id
 
+    @property
+    def scope(self) -> str:
+        """Scope of the memory; "" where only that of the retriever is read."""
+        return self.path.scope
+
+
+def best_relevance(ranked: Iterable[RankedMemory]) -> float | None:
+    """Return the highest relevance; None if one is not known, or nothing was found."""
+    relevance = [entry.relevance for entry in ranked]
+    known = [one for one in relevance if one is not None]
+    return max(known) if known and len(known) == len(relevance) else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextItem:
@@ -117,6 +134,11 @@ class ContextItem:
     path: Path
     label: str = ""
 
+    @property
+    def scope(self) -> str:
+        """Scope of the memory; "" where only that of the retriever is read."""
+        return self.path.scope
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OmittedItem:
@@ -136,12 +158,16 @@ class OmittedItem:
         filter of the recall, or asks what the query asks, and was only on the way to others.
     duplicate_of
         For ``duplicate``, the id of that better memory; else None.
+    scope, duplicate_scope
+        Scope of the memory, and of that better one; "" where only that of the retriever is read.
     """
 
     id: str
     score: float
     reason: OmitReason
     duplicate_of: str | None = None
+    scope: str = field(default="", repr=False)
+    duplicate_scope: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +215,7 @@ class Trace:
     Attributes
     ----------
     query, query_tags, scope
-        The question, its tags, and the scope that was asked.
+        The question, its tags, and the scope that was asked; if several were, the first of them.
     started_at
         When the recall began; an aware datetime.
     timings_s
@@ -222,6 +248,10 @@ class Trace:
     window
         The time that the question is about, which the recall preferred; None if it does not name
         one.
+    layers
+        Where several scopes were read, a trace of each scope, in order: the part of this one that
+        was found there. It has no paths if nothing was found, or if the scope could not be read, as
+        ``degraded`` says. Empty where one scope was read.
     """
 
     query: str
@@ -241,6 +271,16 @@ class Trace:
     contributed: Mapping[str, int] = field(default_factory=dict)
     packed: tuple[str, ...] = ()
     window: TimeWindow | None = None
+    layers: tuple[Trace, ...] = field(default=(), repr=False)
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """All scopes that the recall was to read, even where nothing was found."""
+        return tuple(layer.scope for layer in self.layers) or (self.scope,)
+
+    def of(self, scope: str) -> Trace | None:
+        """Return the part that was found in a scope: to learn from; None if it was not read."""
+        return next((each for each in (self.layers or (self,)) if each.scope == scope), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,6 +316,14 @@ class Recall:
     needed: tuple[Path, ...] = ()
 
     @property
+    def best_relevance(self) -> float | None:
+        """Relevance of the most relevant memory, a probability.
+
+        None if nothing was found, or if the relevance of any memory is not known.
+        """
+        return best_relevance(self.ranked)
+
+    @property
     def leading(self) -> Leading:
         """The paths that lead to what is in the context, and how many others there are."""
         return leading(self.explorations, self.context.items)
@@ -300,16 +348,16 @@ class Recall:
         str
             An SVG document that loads nothing.
         """
-        query, tags = self.trace.query, self.trace.query_tags
-        found, packed = self.leading, {item.id for item in self.context.items}
+        query, tags, shown = self.trace.query, self.trace.query_tags, self._shown()
+        found, packed = shown.leading, {item.id for item in shown.context.items}
         if max_memories is None and found.paths:
             return picture_of_leading(found, packed, question=query, tags=tags)
         most = MAX_DRAWN if max_memories is None else max_memories
-        return picture_of(self.explorations, question=query, tags=tags, most=most)
+        return picture_of(shown.explorations, question=query, tags=tags, most=most)
 
     def to_html(self) -> str:
         """Return a page of the context, the paths and the first memories, which loads nothing."""
-        ranked = [(each.score, each.memory) for each in self.ranked]
+        ranked = [(each.score, each.memory) for each in self._shown().ranked]
         remarks = (*self.trace.degraded, *self.trace.notes)
         everything = self.to_svg(max_memories=MAX_DRAWN)
         parts = sections_of(self._answer(), everything, ranked, remarks)
@@ -321,28 +369,65 @@ class Recall:
         Returns
         -------
         dict
-            ``nodes``, each with ``id``, ``caption``, ``size`` (radius, by the root of the energy),
-            ``color`` (by kind) and ``properties``: kind, text, energy, ``rank`` (from 1, or None)
-            and ``in_context``. ``relationships``, each with ``source`` and ``target`` as the edge
-            is stored, ``caption`` (its relation), ``width`` (by the root of the energy) and
-            ``properties``: what the energy of its best hop was calculated from.
+            ``nodes``, each with ``id`` (with its scope as a prefix, where several were read; scopes
+            whose names begin alike are numbered), ``caption``,
+            ``size`` (radius, by the root of the energy), ``color`` (by kind) and ``properties``:
+            kind, text, energy, ``rank`` (from 1, or None) and ``in_context``.
+            ``relationships``, each with ``source`` and ``target`` as the edge is stored,
+            ``caption`` (its relation), ``width`` (by the root of the energy) and ``properties``:
+            what the energy of its best hop was calculated from.
         """
-        ranks = {each.id: rank for rank, each in enumerate(self.ranked, start=1)}
-        packed = [item.id for item in self.context.items]
-        return graph_of(self.explorations, packed=packed, ranks=ranks)
+        shown = self._shown()
+        ranks = {each.id: rank for rank, each in enumerate(shown.ranked, start=1)}
+        packed = [item.id for item in shown.context.items]
+        return graph_of(shown.explorations, packed=packed, ranks=ranks)
+
+    def _shown(self) -> Recall:
+        """Return the recall as it is drawn: with several scopes, ids have them as a prefix."""
+        if not self.trace.layers:
+            return self
+        to = {scope: Renamer(prefix) for scope, prefix in _prefixes(self.trace.scopes).items()}
+        explorations = (
+            replace(
+                each,
+                seed=to[each.seed.scope].seed(each.seed),
+                paths=tuple(map(to[each.seed.scope].path, each.paths)),
+            )
+            for each in self.explorations
+        )
+        ranked = (replace(each, memory=to[each.scope].memory(each.memory)) for each in self.ranked)
+        items = (
+            replace(item, id=to[item.scope].id(item.id), path=to[item.scope].path(item.path))
+            for item in self.context.items
+        )
+        return replace(
+            self,
+            explorations=tuple(explorations),
+            ranked=tuple(ranked),
+            context=replace(self.context, items=tuple(items)),
+        )
 
     def _repr_html_(self) -> str:
         return self._answer()
 
     def _answer(self) -> str:
         """Return the context, and why these memories are in it, as HTML; the picture is folded."""
-        labels = {item.id: item.label for item in self.context.items}
-        return self.context._repr_html_() + why_html(self.leading, labels, self.to_svg())
+        shown = self._shown()
+        labels = {item.id: item.label for item in shown.context.items}
+        return self.context._repr_html_() + why_html(shown.leading, labels, self.to_svg())
 
     def __repr__(self) -> str:
         paths = sum(len(each.paths) for each in self.explorations)
         return (
-            f"<Recall {shown(self.trace.query)}: "
+            f"<Recall {as_shown(self.trace.query)}: "
             f"{number_of(len(self.explorations), 'seed')}, {number_of(paths, 'path')}, "
             f"{len(self.ranked)} memories ranked, {self.context.tokens} tokens of context>"
         )
+
+
+def _prefixes(scopes: Sequence[str]) -> dict[str, str]:
+    """Return what to put before the ids of each scope, so that no two ids become the same."""
+    names = [f"{cut_inside(scope, _SCOPE_CHARS)}/" for scope in scopes]
+    if any(one.startswith(other) for one, other in permutations(names, 2)):
+        names = [f"{number}:{name}" for number, name in enumerate(names, start=1)]
+    return dict(zip(scopes, names, strict=True))

@@ -55,6 +55,11 @@ class When:
     window: TimeWindow | None = None
     tense: Tense | None = None
 
+    @property
+    def is_only(self) -> bool:
+        """Whether the question asks for nothing but memories of its window."""
+        return self.window is not None and self.window.only
+
 
 #: A question that says nothing about time.
 ANY_TIME = When()

@@ -6,7 +6,7 @@ source allows it.
 ::
 
     GET  /, /style.css, /*.js       the page
-    GET  /api/about                 version, scope, strategies with settings, names of saved recalls
+    GET  /api/about                 version, scope, strategies, kinds of connectors, saved recalls
     GET  /api/scopes                the scopes of the database with their sizes
     POST /api/recall                events, see `memoria.view.events`
     POST /api/replay/{recall_id}    {"changes": {setting: value}} -> what ``replay --json`` prints
@@ -34,6 +34,7 @@ from starlette.routing import Route
 from memoria._support.checks import check_scope
 from memoria.errors import ConfigError, InvalidInputError, MemoriaError
 from memoria.graph.stats import list_scopes
+from memoria.graph.vocabulary import CONNECTOR_KINDS
 from memoria.recall.replay import plain_replay, replay
 from memoria.view.asking import changes_from, question_from, strategies
 from memoria.view.changing import change
@@ -132,6 +133,7 @@ class _Routes:
                 "version": version("memoria-graph"),
                 "scope": self._scope,
                 "strategies": strategies(),
+                "connectors": CONNECTOR_KINDS,
                 "saved": saved,
                 "writes": self._source.writes,
             }

@@ -14,12 +14,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable
-from dataclasses import asdict
 from typing import Any
 
 from memoria._support.stream import Stream
 from memoria.errors import MemoriaError
-from memoria.serialize import plain_memory, plain_path, plain_recall
+from memoria.serialize import plain_memory, plain_path, plain_recall, plain_seed
 from memoria.types import Path, Seeds
 from memoria.view.asking import Question
 from memoria.view.source import Source
@@ -43,7 +42,7 @@ async def _recall(source: Source, asked: Question, emit: Callable[[str], None]) 
     sent: set[str] = set()
 
     def on_seeds(seeds: Seeds) -> None:
-        emit(_event("seeds", {"seeds": [asdict(seed) for seed in seeds.seeds]}))
+        emit(_event("seeds", {"seeds": [plain_seed(seed) for seed in seeds.seeds]}))
 
     retriever = await source.of(asked.scope)
     stream = retriever.recall_stream(

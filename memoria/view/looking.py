@@ -21,8 +21,8 @@ from memoria.types import MemoryFilter, MemoryNode, SuppressionKind
 NEIGHBOURS = 50
 RECENT = 8
 QUESTIONS = 4
-#: Requests among which questions are looked for, and letters of a question.
-_REQUESTS, _QUESTION_CHARS = 40, 160
+#: Newest memories and requests that are read, and letters of a question.
+_READ, _QUESTION_CHARS = 40, 160
 _VERSIONS = 20
 #: Messages of a conversation that are read, and that are shown before and after one of them.
 _MESSAGES, _AROUND = 1_000, 8
@@ -38,8 +38,10 @@ async def overview_of(retriever: GraphRetriever) -> dict[str, Any]:
     Two round trips at a time, some of which read all memories of the scope.
     """
     stats = await scope_stats(retriever.store, retriever.scope)
-    recent = await retriever.recent(limit=RECENT)
-    asked = await retriever.recent(where=MemoryFilter(kinds=("UserRequest",)), limit=_REQUESTS)
+    newest = await retriever.recent(limit=_READ)
+    asked = await retriever.recent(where=MemoryFilter(kinds=("UserRequest",)), limit=_READ)
+    by_head = {_head(memory): memory for memory in reversed(newest)}  # of a note, its newest part
+    recent = [memory for memory in newest if by_head[_head(memory)] is memory][:RECENT]
     return {
         "scope": retriever.scope,
         "memories": stats.memories,
@@ -52,12 +54,17 @@ async def overview_of(retriever: GraphRetriever) -> dict[str, Any]:
 def _questions(
     asked: Iterable[MemoryNode], tags: Iterable[str], recent: Iterable[MemoryNode]
 ) -> list[str]:
-    """Return questions to try: those asked before, else tags, else the newest texts."""
+    """Return questions to try: those asked before, else tags, else how the newest texts begin."""
     texts = (" ".join(memory.text.split()) for memory in asked)
     found = [text for text in texts if text.endswith("?") and len(text) <= _QUESTION_CHARS]
     found += [f"What is known about {tag}?" for tag in tags]
-    found += [cut(" ".join(memory.text.split()), _QUESTION_CHARS) for memory in recent]
+    found += [cut(_head(memory), _QUESTION_CHARS) for memory in recent]
     return list(dict.fromkeys(filter(None, found)))[:QUESTIONS]
+
+
+def _head(memory: MemoryNode) -> str:
+    """Return the first line: of a part of a note, the title and the headings above it."""
+    return " ".join(memory.text.strip().partition("\n")[0].split())
 
 
 async def memory_of(retriever: GraphRetriever, id_: str) -> dict[str, Any]:

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Awaitable, Callable
-from contextlib import closing
-from dataclasses import dataclass
+from contextlib import AsyncExitStack
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from memoria._support.web import bounded
+from memoria._support.web import BoundedServer, bounded
 from memoria.errors import ConfigError
 from memoria.retriever import GraphRetriever
 from memoria.view.app import build_app
@@ -25,45 +23,33 @@ from memoria.view.source import Source
 HOST = "127.0.0.1"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
-    """What is served.
-
-    Attributes
-    ----------
-    source
-        The database and the recalls; closed at the end.
-    scope
-        Scope that the page begins with.
-    port
-        Port to listen on; 0 for any that is free.
-    """
-
-    source: Source
-    scope: str
-    port: int = 0
-
-
-async def serve(page: Page, announce: Callable[[str], None]) -> None:
+async def serve(
+    source: Source, announce: Callable[[str], None], *, scope: str, port: int = 0
+) -> None:
     """Serve a page until the process is interrupted.
 
     Parameters
     ----------
+    source
+        The database and the recalls; closed at the end.
     announce
         Called with the address, token included, once the page can be opened.
+    scope
+        Scope that the page begins with.
+    port
+        Port to listen on; 0 for any that is free.
 
     Raises
     ------
     ConfigError
         The port can't be listened on.
     """
-    with closing(_listening(page.port)) as listening:
-        app, address = _built(page.source, page.scope, listening.getsockname()[1])
+    async with AsyncExitStack() as opened:
+        listening = opened.enter_context(_listening(port))
+        opened.push_async_callback(source.close)
+        app, address = _built(source, scope, listening.getsockname()[1])
         announce(address)  # the socket listens already
-        try:
-            await uvicorn.Server(bounded(app)).serve(sockets=[listening])
-        finally:
-            await page.source.close()
+        await BoundedServer(bounded(app), opened).serve(sockets=[listening])
 
 
 def page_route(

@@ -56,6 +56,10 @@ def saved(name: str, document: Any) -> Saved:
         It is not what ``recall --json --full`` prints; the message names the place.
     """
     top = whole_document(document)
+    if "layers" in top.value:
+        raise InvalidInputError(
+            "this recall read several scopes: recall each by itself, without --also", field="layers"
+        )
     top.parts("ranked")
     context = top.part("context")
     context.parts("items")

@@ -6,14 +6,22 @@ import json
 from typing import Any
 from uuid import uuid4
 
+import neo4j
 import pytest
+from neo4j_graphrag.components.kg_writer import Neo4jWriter
+from neo4j_graphrag.components.lexical_graph import LexicalGraphBuilder
+from neo4j_graphrag.components.types import DocumentInfo, TextChunk, TextChunks
 from neo4j_graphrag.generation import GraphRAG
 from neo4j_graphrag.llm import LLMInterfaceV2, LLMResponse
 
 import memoria
 import memoria.sync
 from memoria.errors import InvalidInputError
+from memoria.graph.mapping.creating import create_indexes
+from memoria.graph.mapping.detecting import detect
 from memoria.integrations.neo4j_graphrag import MemoriaRetriever
+from memoria.store import Store, Target, open_driver
+from memoria.store.config import StoreConfig
 from tests.adapters.conftest import QUESTION, has_vector
 
 Both = memoria.sync.GraphRetriever
@@ -71,3 +79,36 @@ def test_as_a_tool_it_asks_the_model_for_the_question_and_a_number_but_for_no_sc
 async def test_an_async_retriever_is_refused(awaited: memoria.GraphRetriever) -> None:
     with pytest.raises(InvalidInputError, match=r"memoria\.sync\.connect"):
         MemoriaRetriever(awaited)  # type: ignore[arg-type]
+
+
+class WithoutApoc(Neo4jWriter):
+    """Writes the rows of relationships without APOC, which the servers of the tests lack."""
+
+    def _upsert_relationships(self, rels: list[Any]) -> None:
+        self.driver.execute_query(
+            "UNWIND $rows AS row MATCH (a:__KGBuilder__ {__tmp_internal_id: row.start_node_id}) "
+            "MATCH (b:__KGBuilder__ {__tmp_internal_id: row.end_node_id}) "
+            "MERGE (a)-[r:$(row.type)]->(b) SET r += row.properties",
+            rows=self._relationships_to_rows(rels),
+        )
+
+
+async def test_what_its_own_writer_wrote_is_asked_through_a_mapping(target: Target) -> None:
+    texts = ["Ada moved to Porto in May.", "There she works for the harbour."]
+    chunks = TextChunks(chunks=[TextChunk(text=each, index=n) for n, each in enumerate(texts)])
+    with neo4j.GraphDatabase.driver(target.uri, auth=target.auth) as driver:
+        built = await LexicalGraphBuilder().run(chunks, DocumentInfo(path="ada.txt"))
+        assert (await WithoutApoc(driver).run(built.graph)).status == "SUCCESS"
+        try:
+            async with open_driver(target, StoreConfig()) as ours:
+                store = Store(ours, database=target.database)
+                proposal = await detect(store)
+                assert proposal.based_on == "neo4j-graphrag"
+                await create_indexes(store, proposal.mapping, lambda _: None)
+            place = {"auth": target.auth, "database": target.database}
+            with memoria.sync.connect(target.uri, mapping=proposal.mapping, **place) as mapped:
+                asked = MemoriaRetriever(mapped).search(query_text="Who moved to Porto?", top_k=2)
+            assert [item.content for item in asked.items] == texts  # the second by NEXT_CHUNK alone
+        finally:
+            driver.execute_query("MATCH (n:__KGBuilder__) DETACH DELETE n")
+            driver.execute_query("DROP INDEX memoria_chunk_text IF EXISTS")

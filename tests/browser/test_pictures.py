@@ -16,6 +16,7 @@ from memoria import (
     GraphRetriever,
     UnavailableError,
 )
+from memoria.types.picture.tree import Card, draw
 from memoria.view.source import saved
 from tests.browser.pictures import MOST_THAT_DIFFERS, keep_failed, share_that_differs
 from tests.browser.visiting import QUESTION, WIDE, ask, nodes_of, opened, shows
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 MIDDLE = {"width": 800, "height": 900}
 NARROW = {"width": 360, "height": 780}
-# Largest median time of a frame while 2,000 memories are scrolled through; milliseconds.
-# Without a graphics card, and on a busy machine; the eye wants about 17.
-FRAME_MS = 50
+# Most processor time of the page for a frame while 2,000 memories are scrolled through;
+# milliseconds. The eye wants a frame every 17; how late they come is up to the machine.
+FRAME_MS = 12
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -52,6 +53,11 @@ async def test_nothing_is_cut_off_in_any_width_and_the_page_looks_as_it_is_pictu
         cut = """document.getElementById('tree').getBoundingClientRect().width
             - document.getElementById('scroll').clientWidth"""
         assert await page.evaluate(cut) <= 0, "no column is cut"
+        over = """['context', 'paths'].filter(id => {
+            const {scrollHeight, clientHeight} = document.getElementById(id);
+            return scrollHeight > clientHeight + 1;
+        })"""
+        assert await page.evaluate(over) == [], "no part covers the next one"
         background = await page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert background == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(13, 17, 23)")
         name = "narrow" if viewport is NARROW else scheme
@@ -88,6 +94,21 @@ async def test_pictures_of_another_size_or_colour_differ(browser: Browser) -> No
     assert await share_that_differs(browser, white, await picture("white", 320)) == 1
 
 
+async def test_in_an_svg_the_name_of_a_memory_ends_before_its_energy(browser: Browser) -> None:
+    names = ["notes/sqlite/enabling-wal-mode.md", "@topic:journal_mode", "MMMM MMMM", "evt-1"]
+    cards = [Card(name=name, kind="UserPreference", text="", energy=0.189) for name in names]
+    page = await browser.new_page()
+    await page.set_content(draw(cards, heading="", facts="", spoken="", notes=[]))
+    places = """of => [...document.querySelectorAll(of)].map(each => {
+        const {x, width} = each.getBBox();
+        return [x, x + width];
+    })"""
+    written = [await page.evaluate(places, of) for of in (".text.bold", ".energy.bold")]
+    for (_, name_ends), (energy_begins, _) in zip(*written, strict=True):
+        assert name_ends < energy_begins
+    await page.close()
+
+
 def test_the_documentation_shows_the_pictures_that_are_made_here() -> None:
     page = (IMAGES.parent / "view.md").read_text(encoding="utf-8")
     assert all(f"(images/view-{name}.png)" in page for name in ("light", "dark", "narrow"))
@@ -120,6 +141,14 @@ async def test_two_thousand_memories_stay_smooth(
     gone = UnavailableError("no database")
     async with serving(gone, file) as served, opened(browser, served) as page:
         await shows(page, "#status", "2000 memories")
+        measured = await page.context.new_cdp_session(page)
+        await measured.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+        async def used() -> float:
+            """Processor time of the page so far; milliseconds."""
+            metrics = (await measured.send("Performance.getMetrics"))["metrics"]
+            return 1_000 * next(each["value"] for each in metrics if each["name"] == "TaskDuration")
+
         drawn = await page.evaluate(
             """async () => {
                 const [start, choice] = [performance.now(), document.getElementById('saved')];
@@ -131,6 +160,7 @@ async def test_two_thousand_memories_stay_smooth(
                 return performance.now() - start;
             }"""
         )
+        before = await used()
         times = await page.evaluate(
             """async () => {
                 const [box, times] = [document.getElementById('scroll'), []];
@@ -144,14 +174,15 @@ async def test_two_thousand_memories_stay_smooth(
                 return times;
             }"""
         )
+        work = (await used() - before) / len(times)
         assert await page.locator("g.node").count() < 500  # only what is near is drawn
         await page.locator("g.node").first.focus()
         await page.keyboard.press("End")
         last = "() => document.activeElement.getBoundingClientRect().bottom <= innerHeight"
         assert await page.evaluate(last)
     found = {"drawn": drawn, "median": median(times), "largest": max(times), "frames": len(times)}
-    record_property("milliseconds", json.dumps(found))
-    assert median(times) < FRAME_MS
+    record_property("milliseconds", json.dumps(found | {"work": work}))
+    assert work < FRAME_MS
 
 
 def large_recall(size: int) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from tests.cluster.packstream import Structure, packed, unpacked
+from tests.for_each import for_each
 
 LEAVES = (
     some.none()
@@ -28,8 +29,8 @@ VALUES = some.recursive(
 )
 
 
-@pytest.mark.parametrize(
-    ("data", "value"),
+@for_each(
+    "data, value",
     [
         ("c0", None),
         ("c3", True),

@@ -13,7 +13,7 @@ import pytest
 
 from memoria.local import LocalNeo4j
 from memoria.store import Store, Target, open_driver
-from tests.integration.test_doctor import wipe
+from tests.integration.doctor.test_doctor import wipe
 
 ENDS_THE_SERVER = "docs/tutorial.md"
 

@@ -81,8 +81,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(400, {})
         else:
             texts = list(enumerate(wanted["input"]))
-            rows = [{"index": n, "embedding": vector(t, wanted["dimensions"])} for n, t in texts]
-            self._answer(200, {"data": rows[::-1]})  # the order is not promised
+            data = [{"index": n, "embedding": vector(t, wanted["dimensions"])} for n, t in texts]
+            self._answer(200, {"data": data[::-1]})  # the order is not promised
 
     def _answer(
         self, status: int, content: object, headers: Mapping[str, str] | None = None

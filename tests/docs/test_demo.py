@@ -18,11 +18,11 @@ from memoria.local import LocalNeo4j
 # Of the memories that a question expects, those that its context must hold: by budget, in the
 # order of the questions. Put in what a better ranking or packing brings.
 IN_CONTEXT: dict[int, list[set[str]]] = {
-    600: [{"src-029"}, {"act-010", "src-025"}, {"act-007", "evt-016"}],
+    600: [{"src-029"}, {"act-010", "src-025"}, {"act-007", "evt-016", "pref-020"}],
     1_000: [
         {"evt-053", "evt-056", "pref-027", "src-029"},
         {"act-010", "pref-011", "src-025"},
-        {"act-007", "evt-016"},
+        {"act-007", "evt-016", "pref-020"},
     ],
 }
 

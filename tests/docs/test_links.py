@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from scripts import docs_pages
 from tests.docs.markdown import code_host_anchors, links_of, site_anchors, without_code
+from tests.for_each import for_each
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -37,7 +36,7 @@ def inner_links(page: Path) -> list[tuple[Path, str]]:
     return [((page.parent / path).resolve() if path else page, anchor) for path, _, anchor in pairs]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@for_each("page", PAGES)
 def test_every_link_holds_on_a_code_host(page: Path) -> None:
     for target, anchor in inner_links(page):
         assert target.is_relative_to(ROOT), target
@@ -46,7 +45,7 @@ def test_every_link_holds_on_a_code_host(page: Path) -> None:
             assert anchor in code_host_anchors(target.read_text("utf-8")), f"{target}#{anchor}"
 
 
-@pytest.mark.parametrize("page", IN_SITE, ids=name_of)
+@for_each("page", IN_SITE)
 def test_every_link_holds_in_the_site(page: Path) -> None:
     if page in REPLACED:
         return
@@ -57,7 +56,7 @@ def test_every_link_holds_in_the_site(page: Path) -> None:
             assert anchor in site_anchors(target.read_text("utf-8")), f"{target}#{anchor}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@for_each("page", PAGES)
 def test_page_needs_nothing_that_only_one_view_understands(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert ONE_VIEW_ONLY.findall(without_code(text)) == []
@@ -65,7 +64,7 @@ def test_page_needs_nothing_that_only_one_view_understands(page: Path) -> None:
     assert "```mermaid" not in text
 
 
-@pytest.mark.parametrize("name", docs_pages.committed_pages())
+@for_each("name", docs_pages.committed_pages())
 def test_committed_reference_page_says_what_the_code_says(name: str) -> None:
     page = docs_pages.REFERENCE / f"{name}.md"
     assert page.read_text(encoding="utf-8") == docs_pages.committed_pages()[name], (
@@ -78,7 +77,7 @@ def test_every_reference_page_is_made_from_the_code() -> None:
     assert set(docs_pages.REFERENCE.rglob("*.md")) == made
 
 
-@pytest.mark.parametrize("name", docs_pages.pages())
+@for_each("name", docs_pages.pages())
 def test_every_section_of_a_committed_reference_page_is_in_the_site(name: str) -> None:
     """So a link to it holds in both views."""
     headings = re.findall(r"^## (.+)$", docs_pages.committed_pages()[name], re.MULTILINE)

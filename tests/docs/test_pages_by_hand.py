@@ -8,8 +8,6 @@ import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
-
 from memoria.cli import all_commands
 from memoria.recall.strategies import STRATEGIES
 from memoria.serialize import (
@@ -38,13 +36,14 @@ from memoria.types import (
 )
 from memoria.types import Path as MemoryPath
 from tests.docs.pages import PAGES, ROOT, documented_json, documented_row
+from tests.for_each import for_each
 
 COMMANDS = all_commands()
 MEMORY_ROW = documented_json("explore")
 RECALL_SECTION = "### `recall --json --full`"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@for_each("page", PAGES)
 def test_no_page_has_a_place_that_is_still_to_be_filled(page: Path) -> None:
     assert re.findall(r"@@\w+@@", page.read_text(encoding="utf-8")) == []
 

@@ -22,7 +22,7 @@ from tests.servers import is_local
 async def run_statement(store: Store, text: str, **parameters: object) -> list[neo4j.Record]:
     """Run a statement as its user would, outside memoria."""
     result = await store.driver.execute_query(
-        text,  # type: ignore[arg-type]
+        text,
         parameters_=parameters,
         database_="neo4j",
     )

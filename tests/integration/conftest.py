@@ -12,10 +12,12 @@ import pytest
 from memoria.graph.server_facts import server_facts
 from memoria.graph.vocabulary import scope_key
 from memoria.local import EphemeralNeo4j, LocalNeo4j
-from memoria.store import Store, Target
+from memoria.store import Store, Target, open_driver
+from memoria.store.config import StoreConfig
 from memoria.store.queries import load
 from memoria.types import Seed
 from tests.dialects import DIALECTS, Dialect, dialects_of
+from tests.integration.alone import wipe
 from tests.servers import is_local
 
 WEB_SCOPE = f"web-{uuid4().hex}"  # a database that tests were run on before holds others
@@ -31,6 +33,16 @@ async def second_server(server_version: str) -> AsyncIterator[EphemeralNeo4j]:
     """
     async with LocalNeo4j.ephemeral(version=server_version) as started:
         yield started
+
+
+@pytest.fixture
+async def empty(second_server: EphemeralNeo4j) -> AsyncIterator[Store]:
+    """A database that memoria never set up."""
+    target = Target(uri=second_server.uri, auth=second_server.auth, database="neo4j")
+    async with open_driver(target, StoreConfig()) as driver:
+        store = Store(driver, database="neo4j")
+        await wipe(store)
+        yield store
 
 
 @pytest.fixture(params=DIALECTS)
@@ -53,7 +65,8 @@ async def all_at_once(store: Store) -> None:
 def lone_target(request: pytest.FixtureRequest) -> Target:
     """The server under test without the other worker; see ``tests.integration.alone``."""
     if not is_local(request.config.getoption("--neo4j")):
-        return request.getfixturevalue("target")
+        given: Target = request.getfixturevalue("target")
+        return given
     server: EphemeralNeo4j = request.getfixturevalue("second_server")
     return Target(uri=server.uri, auth=server.auth, database="neo4j")
 

@@ -41,7 +41,7 @@ async def count(driver: neo4j.AsyncDriver, *, memories: int, scopes: int, edges:
         "CALL db.prepareForReplanning(60)",
     ):
         await driver.execute_query(
-            text,  # type: ignore[arg-type]
+            text,
             memories=memories,
             scopes=scopes,
             edges=edges,

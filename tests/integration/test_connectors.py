@@ -51,8 +51,8 @@ from memoria.types import (
 )
 from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS
-from tests.integration.test_doctor import by_check, look, run_statement, wipe
-from tests.integration.test_export import memoria
+from tests.integration.doctor.test_doctor import by_check, look, run_statement, wipe
+from tests.integration.ingest.test_export import memoria
 
 NOW = datetime(2026, 5, 2, 12, tzinfo=UTC)
 CONNECTORS = {"s1", "ada", "bob", "lisbon"}

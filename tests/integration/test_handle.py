@@ -67,7 +67,7 @@ class Counting(Store):
     sessions = 0
 
     @asynccontextmanager
-    async def session(
+    async def session(  # type: ignore[override]  # callers only enter it
         self, mode: Literal["read", "write"] = "read", *, until: float | None = None
     ) -> AsyncIterator[Session]:
         self.sessions += 1
@@ -79,7 +79,7 @@ class ReadOnly(Store):
     """A store whose user may only read."""
 
     @asynccontextmanager
-    async def session(
+    async def session(  # type: ignore[override]  # callers only enter it
         self, mode: Literal["read", "write"] = "read", *, until: float | None = None
     ) -> AsyncIterator[Session]:
         del mode  # as of a user whom the server allows nothing else
@@ -150,8 +150,9 @@ async def test_the_server_is_asked_once_whatever_uses_the_store(
         await other.server_facts()
         await other.writer().ready()
     assert store.sessions == 1
-    await memory.linker().link([])  # asks whether the vectors are still those it knows
-    assert store.sessions == 2
+    # Asks whether the vectors are still those it knows, and how near unrelated texts are.
+    await memory.linker().link([])
+    assert store.sessions == 3
 
 
 async def test_a_plan_is_asked_for_through_the_store(store: Store) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from memoria.ingest import ingest_files
 from memoria.learn import Learner
-from memoria.learn.link import CompositeLinkConfig, Linker
+from memoria.learn.link import Linker
 from memoria.remember import ConversationWriter, DocumentWriter
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig
@@ -75,16 +75,11 @@ async def strengthen(store: Store, scope: str) -> Any:
 
 
 async def suppress(store: Store, scope: str) -> Any:
-    return await Learner(store, scope=scope).suppress("a", "b", event_id="two")
+    return await Learner(store, scope=scope).suppress("a", "b", kind="conflicts", event_id="two")
 
 
 async def prune(store: Store, scope: str) -> Any:
     return await Linker(store, scope=scope).prune(below=1.0)
-
-
-async def link(store: Store, scope: str) -> Any:
-    config = CompositeLinkConfig(min_cosine=0.0, threshold=0.0)
-    return await Linker(store, scope=scope, config=config).link()
 
 
 async def append(store: Store, scope: str) -> Any:

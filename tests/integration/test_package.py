@@ -46,10 +46,9 @@ def test_wheel_holds_the_package_and_the_sample_and_nothing_else(wheel: Path) ->
     assert "memoria/evaluation/sample/memories.jsonl" in names
     assert "memoria/recall/ranking/profiles/default.json" in names
     assert "memoria/py.typed" in names
-    data = [name for name in names if name.endswith((".npy", ".gz", ".jar"))]
-    assert data == ["memoria/recall/asides.npy", "memoria/recall/subjects.npy"], (
-        "evaluation data is not shipped"
-    )
+    data = [name for name in names if name.endswith((".npy", ".npz", ".gz", ".jar"))]
+    vectors = [f"memoria/recall/{name}" for name in ("asides.npy", "leaning.npy", "subjects.npz")]
+    assert data == vectors, "evaluation data is not shipped"
 
 
 def wheel_info(names: list[str]) -> str:

@@ -11,10 +11,10 @@ from memoria.doctor.plans import SCANS, explain
 from memoria.store import Store
 from memoria.store.queries import load
 from tests.integration.counts import driver, store
-from tests.integration.test_conversations import NOON
-from tests.integration.test_export import PARAMETERS as EXPORT
-from tests.integration.test_learn import PARAMETERS as LEARN
-from tests.integration.test_stats import PARAMETERS as STATS
+from tests.integration.graph.test_stats import PARAMETERS as STATS
+from tests.integration.ingest.test_export import PARAMETERS as EXPORT
+from tests.integration.learn.test_learn import PARAMETERS as LEARN
+from tests.integration.remember.test_conversations import NOON
 
 __all__ = ["driver", "store"]  # fixtures
 

@@ -16,7 +16,7 @@ import pytest
 from memoria.embed import CallableEmbedder
 from memoria.errors import DeadlineError, MemoriaError, OverloadedError
 from memoria.retriever import GraphRetriever
-from memoria.store import Session, Store
+from memoria.store import Records, Session, Store
 from memoria.store.config import StoreConfig
 from memoria.store.queries import Query
 from memoria.types import Memory
@@ -40,7 +40,7 @@ class Slow(Store):
         self.searching = self.most = 0
 
     @asynccontextmanager
-    async def session(
+    async def session(  # type: ignore[override]  # callers only enter it
         self, mode: Literal["read", "write"] = "read", *, until: float | None = None
     ) -> AsyncIterator[Session]:
         async with super().session(mode, until=until) as session:
@@ -63,7 +63,7 @@ class CountingSession(Session):
     def __init__(self, inner: Session, asked: Counter[str]) -> None:
         self._inner, self._asked = inner, asked
 
-    async def run(self, query: Query, parameters: Mapping[str, Any]) -> list[neo4j.Record]:
+    async def run(self, query: Query, parameters: Mapping[str, Any]) -> Records:
         self._asked[query.name] += 1
         return await self._inner.run(query, parameters)
 

@@ -273,7 +273,7 @@ async def test_marks_follow_the_suppressing_edges(store: Store, place: str) -> N
     await GraphWriter(store, scope=place).write([event(node) for node in "abcd"])
     times = (NOW + timedelta(seconds=number) for number in range(20))
     learner = Learner(store, scope=place, clock=lambda: next(times))
-    await learner.suppress("a", "b")
+    await learner.suppress("a", "b", kind="conflicts")
     assert await marks(store, place) == {}, "of two in conflict, neither is superseded"
     await learner.suppress("c", "b", kind="overrides")
     since = next(times)

@@ -61,7 +61,8 @@ class World:
     @property
     def ids(self) -> frozenset[str]:
         """Those that are described, and those that edges name."""
-        ends = {end for edge in (*self.relates, *self.suppresses) for end in edge[:2]}
+        edges: list[Relates | Suppresses] = [*self.relates, *self.suppresses]
+        ends = {end for edge in edges for end in (edge.source, edge.target)}
         return frozenset(ends | self.memories.keys())
 
     def holding(self, config: RetrieverConfig) -> frozenset[str]:

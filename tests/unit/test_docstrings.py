@@ -9,11 +9,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import memoria
 from memoria import types
 from scripts.docs_pages import attributes
+from tests.for_each import for_each
 
 PACKAGE = Path(memoria.__file__).parent
 
@@ -51,7 +50,7 @@ def documented(kind: Any) -> set[str]:
     return {name for base in kind.__mro__ if base.__doc__ for name in attributes(base)}
 
 
-@pytest.mark.parametrize("name", sorted(WITH_EXAMPLES))
+@for_each("name", sorted(WITH_EXAMPLES))
 def test_examples_in_docstrings_are_right(name: str) -> None:
     result = doctest.testmod(import_module(name))
     assert result.attempted > 0

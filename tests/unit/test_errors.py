@@ -7,15 +7,14 @@ import inspect
 import pickle
 import re
 
-import pytest
-
 from memoria import errors
 from memoria.errors import InvalidInputError, MemoriaError
+from tests.for_each import for_each
 
-CLASSES = {
+CLASSES: dict[str, type[MemoriaError]] = {
     name: value
     for name, value in vars(errors).items()
-    if inspect.isclass(value) and issubclass(value, Exception)
+    if inspect.isclass(value) and issubclass(value, MemoriaError)
 }
 RETRYABLE = {"UnavailableError", "OverloadedError"}
 
@@ -45,12 +44,12 @@ def test_drawing_marks_those_that_may_be_tried_again() -> None:
     assert set(marked) == RETRYABLE
 
 
-@pytest.mark.parametrize("name", sorted(CLASSES))
+@for_each("name", sorted(CLASSES))
 def test_only_unavailable_and_overloaded_may_be_tried_again(name: str) -> None:
     assert CLASSES[name].retryable is (name in RETRYABLE)
 
 
-@pytest.mark.parametrize("name", sorted(CLASSES))
+@for_each("name", sorted(CLASSES))
 def test_error_carries_the_name_of_its_query(name: str) -> None:
     error = CLASSES[name]("what to do", query="strategies.level")
     assert str(error) == "what to do"
@@ -58,12 +57,12 @@ def test_error_carries_the_name_of_its_query(name: str) -> None:
     assert CLASSES[name]("what to do").query is None
 
 
-@pytest.mark.parametrize("name", sorted(CLASSES))
+@for_each("name", sorted(CLASSES))
 def test_error_has_a_docstring(name: str) -> None:
     assert CLASSES[name].__doc__
 
 
-@pytest.mark.parametrize("name", sorted(CLASSES))
+@for_each("name", sorted(CLASSES))
 def test_error_survives_a_process_boundary(name: str) -> None:
     error = CLASSES[name]("what to do", query="strategies.level")
     for twin in (pickle.loads(pickle.dumps(error)), copy.copy(error)):

@@ -28,6 +28,7 @@ from tests.cases import (
     leaves,
 )
 from tests.cases import graph as make_graph
+from tests.for_each import for_each
 from tests.generated import SCOPE, Question, questions, random_question
 from tests.oracle.transfer import (
     Graph,
@@ -64,7 +65,7 @@ def hops_of(exploration: ReferenceExploration) -> set[Hop]:
 # Hand-made cases
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@for_each("case", CASES)
 def test_oracle_finds_the_paths_worked_out_by_hand(case: Case) -> None:
     found = explore(case.graph, HERE, case.seed_id, case.score, case.query_tags, case.config)
     assert found.status == case.status

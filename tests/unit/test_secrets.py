@@ -20,14 +20,14 @@ from memoria.cli.hook import Limits, hook
 from memoria.connection import find_target
 from memoria.errors import ConfigError, MemoriaError
 from memoria.store import Target
+from tests.for_each import for_each
 
 SECRET = "hunter2" * 2
 
 
-@pytest.mark.parametrize(
-    ("slot", "form"),
+@for_each(
+    "slot, form",
     SLOTS,
-    ids=[f"{slot.__name__}-{place}" for place, (slot, _) in enumerate(SLOTS)],
 )
 async def test_a_secret_in_a_wrong_form_is_refused_without_showing_it(
     slot: Callable[[Any, str], Awaitable[None]], form: Any

@@ -16,6 +16,7 @@ import memoria
 import memoria.sync
 from memoria._support.loop_thread import LoopThread
 from memoria.ingest.joint import JointWriter
+from tests.for_each import for_each
 
 # What has no twin, and why.
 WITHOUT = {
@@ -95,7 +96,7 @@ def test_the_async_classes_and_functions_are_seen() -> None:
     assert set(WITHOUT) <= {name for name, _, _ in pairs()}
 
 
-@pytest.mark.parametrize(("name", "method", "twin"), PAIRS, ids=[pair[0] for pair in PAIRS])
+@for_each("name, method, twin", PAIRS)
 def test_everything_async_has_a_twin_with_the_same_parameters(
     name: str, method: Callable[..., Any], twin: str
 ) -> None:

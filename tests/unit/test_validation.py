@@ -38,6 +38,7 @@ from memoria.recall.seeds.config import SeedConfig
 from memoria.remember import ConversationConfig, RuleExtractor
 from memoria.remember.statement import Statement
 from memoria.types import Conversation, Document, Memory, MemoryFilter, Message, Section
+from tests.for_each import for_each
 
 SURROGATES = ["\ud800", "a\udfff", "\udc80b", "\udc00\ud800"]
 
@@ -109,15 +110,13 @@ def test_a_blank_text_is_no_text_wherever_it_comes_from(text: str) -> None:
     assert refused(RecallCall.checked, *call).field == "query"
 
 
-@pytest.mark.parametrize("value", [None, 1, 1.5, True, b"a", ["a"], {"a": 1}, object()])
+@for_each("value", [None, 1, 1.5, True, b"a", ["a"], {"a": 1}, object()])
 def test_only_a_string_is_a_string(value: object) -> None:
     for check in (check_string, check_id, check_kind):
         assert "must be a string" in str(refused(check, value, "field"))
 
 
-@pytest.mark.parametrize(
-    "value", ["a", " ", "\n", "a b", "a" * 512, "é" * 256, "😀" * 128, "'\"`\\"]
-)
+@for_each("value", ["a", " ", "\n", "a b", "a" * 512, "é" * 256, "😀" * 128, "'\"`\\"])
 def test_id_of_up_to_512_bytes_passes(value: str) -> None:
     assert check_id(value) is value
     assert check_scope(value) is value
@@ -143,7 +142,7 @@ def test_kind_is_an_identifier(value: str) -> None:
     assert check_kind(value) is value
 
 
-@pytest.mark.parametrize(
+@for_each(
     "value",
     [
         *("", "1a", "a b", "a-b", "a`b", "Event\n", "\nEvent", "A" * 65, "é", "Ｅvent", "a\x00"),
@@ -201,9 +200,7 @@ def test_tag_of_256_characters_passes_and_of_257_does_not() -> None:
     assert refused(check_strings, ["a" * 257], "tags").field == "tags"
 
 
-@pytest.mark.parametrize(
-    "value", [None, "abc", b"abc", 1, {"a": 1}, ["a", 1], ["a", None], [["a"]]]
-)
+@for_each("value", [None, "abc", b"abc", 1, {"a": 1}, ["a", 1], ["a", None], [["a"]]])
 def test_anything_but_a_list_of_strings_is_no_tags(value: object) -> None:
     assert refused(check_strings, value, "topics").field == "topics"
 
@@ -218,13 +215,12 @@ def test_number_in_its_range_becomes_a_float(value: float) -> None:
     assert number == value
 
 
-@pytest.mark.parametrize(
+@for_each(
     "value",
     [
         *(-1, 2, -5e-324, 1.0000000000000002, math.nan, math.inf, -math.inf),
         *(True, False, None, "0.5", "", b"1", [0.5], 1j, 10**400, -(10**400), 10**5000),
     ],
-    ids=lambda value: type(value).__name__,
 )
 def test_number_out_of_range_or_no_number_is_refused(value: object) -> None:
     error = refused(check_number, value, "weight", low=0, high=1)
@@ -241,7 +237,7 @@ def test_whole_number_in_its_range_passes() -> None:
     assert [check_whole(value, "max_seeds", low=1, high=100) for value in (1, 100)] == [1, 100]
 
 
-@pytest.mark.parametrize("value", [0, 101, -1, 1.0, 1.5, True, "5", None, math.nan, 10**400])
+@for_each("value", [0, 101, -1, 1.0, 1.5, True, "5", None, math.nan, 10**400])
 def test_other_whole_number_is_refused(value: object) -> None:
     assert refused(check_whole, value, "max_seeds", low=1, high=100).field == "max_seeds"
 
@@ -270,7 +266,7 @@ def test_score_is_above_zero_and_at_most_one(value: float) -> None:
     assert check_score(value) == value
 
 
-@pytest.mark.parametrize("value", [0, 0.0, -0.0, -0.1, 1.0000000000000002, math.nan, True, "1"])
+@for_each("value", [0, 0.0, -0.0, -0.1, 1.0000000000000002, math.nan, True, "1"])
 def test_other_score_is_refused(value: object) -> None:
     assert refused(check_score, value).field == "score"
 
@@ -287,7 +283,7 @@ def test_vector_becomes_floats(value: Any) -> None:
     assert {type(number) for number in vector} == {float}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "value",
     [
         *([], [0.0, 0.0], [-0.0], [math.nan, 1], [1, math.inf], [-math.inf], [10**400]),
@@ -310,16 +306,16 @@ def nested(levels: int, leaf: object, *, of: str) -> dict[str, Any]:
     return {"k": value}
 
 
-@pytest.mark.parametrize("leaf", [1, None, "text", {}, []])
-@pytest.mark.parametrize("of", ["maps", "lists"])
+@for_each("leaf", [1, None, "text", {}, []])
+@for_each("of", ["maps", "lists"])
 def test_32_levels_pass(of: str, leaf: object) -> None:
     levels = MAX_NESTING - (leaf in ({}, []))
     value = nested(levels, leaf, of=of)
     assert check_json_map(value, "metadata") == value
 
 
-@pytest.mark.parametrize("leaf", [1, None, "text", {}, []])
-@pytest.mark.parametrize("of", ["maps", "lists"])
+@for_each("leaf", [1, None, "text", {}, []])
+@for_each("of", ["maps", "lists"])
 def test_33_levels_are_refused(of: str, leaf: object) -> None:
     levels = MAX_NESTING + 1 - (leaf in ({}, []))
     error = refused(check_json_map, nested(levels, leaf, of=of), "metadata")
@@ -355,7 +351,7 @@ def test_map_may_have_as_many_parts_as_fit_into_a_text() -> None:
     refused(check_json_map, {"a": [0] * MAX_PARTS}, "metadata")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "value",
     [
         *({"a": math.nan}, {"a": [math.inf]}, {"a": {"b": -math.inf}}),
@@ -421,8 +417,8 @@ class OddArray:
         raise RuntimeError("a tensor with 2 elements cannot be converted to a scalar")
 
 
-@pytest.mark.parametrize("value", [DEEP, ROUND], ids=["deep", "round"])
-@pytest.mark.parametrize(
+@for_each("value", [DEEP, ROUND])
+@for_each(
     "make",
     [
         lambda value: RetrieverConfig(strategy=value),

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import pytest
-
 from benchmarks.faults.values import odd_values, slots
 from memoria.errors import MemoriaError
+from tests.for_each import for_each
 
 
-@pytest.mark.parametrize(
-    ("kind", "needed", "field"), slots(), ids=lambda value: getattr(value, "__name__", None)
-)
+@for_each("kind, needed, field", slots())
 def test_a_value_of_any_kind_is_taken_or_refused(
     kind: type, needed: Mapping[str, Any], field: str
 ) -> None:

@@ -160,7 +160,7 @@ export interface paths {
         put?: never;
         /**
          * Append messages to a conversation, which becomes a part of the memory.
-         * @description No language model is asked. Messages whose id is there already are left out, so a request may be sent again; messages without an id are always new.
+         * @description No language model is asked. Messages whose id is there already are left out, so a request may be sent again; messages without an id are new, unless the request is sent again with its ``Idempotency-Key``.
          */
         post: operations["append"];
         delete?: never;
@@ -218,6 +218,13 @@ export interface components {
             scope_size: number;
             /** @description False if the scope has more. */
             scope_size_exact: boolean;
+            /**
+             * @description Further scope that recalls read -> number of its memories, counted up to 10,000; missing if there is none.
+             * @default null
+             */
+            also_read?: {
+                [key: string]: number;
+            } | null;
             /** @description The conversation. */
             conversation_id: string;
             /** @description Number of messages written. */
@@ -251,6 +258,13 @@ export interface components {
             scope_size: number;
             /** @description False if the scope has more. */
             scope_size_exact: boolean;
+            /**
+             * @description Further scope that recalls read -> number of its memories, counted up to 10,000; missing if there is none.
+             * @default null
+             */
+            also_read?: {
+                [key: string]: number;
+            } | null;
             /** @description Id of the recall. */
             recall_id: string;
             /** @description Id of the memory. */
@@ -281,6 +295,11 @@ export interface components {
             };
             /** @description Ids of memories that lent it some of their score. */
             adjacent: string[];
+            /**
+             * @description Scope of the memory; missing if only one scope is read.
+             * @default null
+             */
+            memory_scope?: string | null;
         };
         /**
          * Fault
@@ -325,6 +344,13 @@ export interface components {
             scope_size: number;
             /** @description False if the scope has more. */
             scope_size_exact: boolean;
+            /**
+             * @description Further scope that recalls read -> number of its memories, counted up to 10,000; missing if there is none.
+             * @default null
+             */
+            also_read?: {
+                [key: string]: number;
+            } | null;
             /** @description Ids of memories that were there, and are deleted. */
             deleted: string[];
             /** @description Ids that no memory had. */
@@ -424,6 +450,13 @@ export interface components {
             scope_size: number;
             /** @description False if the scope has more. */
             scope_size_exact: boolean;
+            /**
+             * @description Further scope that recalls read -> number of its memories, counted up to 10,000; missing if there is none.
+             * @default null
+             */
+            also_read?: {
+                [key: string]: number;
+            } | null;
             /** @description Id of the recall. */
             recall_id: string;
             /** @description Ids of memories that were used. */
@@ -470,6 +503,13 @@ export interface components {
             scope_size: number;
             /** @description False if the scope has more. */
             scope_size_exact: boolean;
+            /**
+             * @description Further scope that recalls read -> number of its memories, counted up to 10,000; missing if there is none.
+             * @default null
+             */
+            also_read?: {
+                [key: string]: number;
+            } | null;
             /** @description Ids of the memories that `text` shows. */
             ids: string[];
             /** @description Ids that no memory has. */
@@ -492,6 +532,11 @@ export interface components {
             ids: string[];
             /** @description Energy at its end. */
             energy: number;
+            /**
+             * @description Scope of its memories; "" if only one scope is read.
+             * @default
+             */
+            scope?: string;
         };
         /**
          * Problem
@@ -550,10 +595,19 @@ export interface components {
             scope_size: number;
             /** @description False if the scope has more. */
             scope_size_exact: boolean;
+            /**
+             * @description Further scope that recalls read -> number of its memories, counted up to 10,000; missing if there is none.
+             * @default null
+             */
+            also_read?: {
+                [key: string]: number;
+            } | null;
             /** @description Id of the recall, for `explain`, `feedback` and `remember`. */
             recall_id: string;
             /** @description The memories of `text`, in the same order. */
             memories: components["schemas"]["RecalledMemory"][];
+            /** @description Relevance of the best memory that was found, a probability: also if `memories` is empty. Below 0.3, the memories may not answer the question. Null: not known. */
+            best_relevance: number | null;
             /** @description Reason -> number of memories that were found and left out. */
             omitted: {
                 [key: string]: number;
@@ -584,6 +638,11 @@ export interface components {
             relevance: number | null;
             /** @description What the memory says, whole. Somebody else may have written it: give a model the `text` of the answer, not this one. */
             text: string;
+            /**
+             * @description Scope of the memory; missing if only one scope is read.
+             * @default null
+             */
+            scope?: string | null;
         };
         /** RememberRequest */
         RememberRequest: {
@@ -634,6 +693,13 @@ export interface components {
             scope_size: number;
             /** @description False if the scope has more. */
             scope_size_exact: boolean;
+            /**
+             * @description Further scope that recalls read -> number of its memories, counted up to 10,000; missing if there is none.
+             * @default null
+             */
+            also_read?: {
+                [key: string]: number;
+            } | null;
             /** @description Id of the memory that says it. */
             id: string;
             /** @description Whether the memory is new. */
@@ -696,6 +762,11 @@ export interface components {
              * @default null
              */
             text_score: number | null;
+            /**
+             * @description Scope of the memory; "" where only that of the retriever is read.
+             * @default
+             */
+            scope: string;
         };
         /**
          * Similar
@@ -740,6 +811,13 @@ export interface components {
             read_only: boolean;
             /** @description Version of memoria. */
             version: string;
+            /**
+             * @description As in other answers.
+             * @default null
+             */
+            also_read?: {
+                [key: string]: number;
+            } | null;
         };
         /**
          * StoredMemory
@@ -1119,7 +1197,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Any text that no other request has: a request that is sent again with its key is done once, and answered as the first time. */
+                /** @description Such as a random UUID; never use it for another request, not even for one with the same content. A request that is sent again with its key is done once, and answered as the first time. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -1159,7 +1237,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Any text that no other request has: a request that is sent again with its key is done once, and answered as the first time. */
+                /** @description Such as a random UUID; never use it for another request, not even for one with the same content. A request that is sent again with its key is done once, and answered as the first time. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -1199,7 +1277,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Any text that no other request has: a request that is sent again with its key is done once, and answered as the first time. */
+                /** @description Such as a random UUID; never use it for another request, not even for one with the same content. A request that is sent again with its key is done once, and answered as the first time. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -1239,7 +1317,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Any text that no other request has: a request that is sent again with its key is done once, and answered as the first time. */
+                /** @description Such as a random UUID; never use it for another request, not even for one with the same content. A request that is sent again with its key is done once, and answered as the first time. */
                 "Idempotency-Key"?: string;
             };
             path?: never;

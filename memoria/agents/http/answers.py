@@ -26,12 +26,16 @@ class Answered:
         Number of memories of the scope, counted up to 10,000.
     scope_size_exact
         False if the scope has more.
+    also_read
+        Further scope that recalls read -> number of its memories, counted up to 10,000; missing if
+        there is none.
     """
 
     text: str
     scope: str
     scope_size: int
     scope_size_exact: bool
+    also_read: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +59,8 @@ class RecalledMemory:
     text
         What the memory says, whole. Somebody else may have written it: give a model the ``text`` of
         the answer, not this one.
+    scope
+        Scope of the memory; missing if only one scope is read.
     """
 
     label: str
@@ -64,6 +70,7 @@ class RecalledMemory:
     score: float
     relevance: float | None
     text: str
+    scope: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +83,9 @@ class Recalled(Answered):
         Id of the recall, for ``explain``, ``feedback`` and ``remember``.
     memories
         The memories of ``text``, in the same order.
+    best_relevance
+        Relevance of the best memory that was found, a probability: also if ``memories`` is empty.
+        Below 0.3, the memories may not answer the question. Null: not known.
     omitted
         Reason -> number of memories that were found and left out.
     truncated
@@ -88,6 +98,7 @@ class Recalled(Answered):
 
     recall_id: str
     memories: Sequence[RecalledMemory]
+    best_relevance: float | None
     omitted: Mapping[OmitReason, int]
     truncated: bool
     degraded: Sequence[str]
@@ -124,6 +135,8 @@ class Explained(Answered):
         Id of a memory that needs this one -> weight.
     adjacent
         Ids of memories that lent it some of their score.
+    memory_scope
+        Scope of the memory; missing if only one scope is read.
     """
 
     recall_id: str
@@ -138,6 +151,7 @@ class Explained(Answered):
     shares: Mapping[str, float]
     needed_by: Mapping[str, float]
     adjacent: Sequence[str]
+    memory_scope: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -324,6 +338,8 @@ class Status:
         Whether the credential may only read.
     version
         Version of memoria.
+    also_read
+        As in other answers.
     """
 
     text: str
@@ -338,6 +354,7 @@ class Status:
     server: str
     read_only: bool
     version: str
+    also_read: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -352,8 +369,11 @@ class PathFound:
         Ids of its memories, from the seed on.
     energy
         Energy at its end.
+    scope
+        Scope of its memories; "" if only one scope is read.
     """
 
     number: int
     ids: Sequence[str]
     energy: float
+    scope: str = ""

@@ -34,9 +34,9 @@ from memoria.agents.calls import memory_recall
 from memoria.agents.http.admission import Admission
 from memoria.agents.http.answers import PathFound
 from memoria.agents.http.description import described, model_of
-from memoria.agents.http.operations import OPERATIONS, Operation
-from memoria.agents.http.problems import failed, problem_of
-from memoria.agents.http.repeats import Repeats
+from memoria.agents.http.operations import OPERATIONS, Operation, append
+from memoria.agents.http.problems import WrongArguments, failed, problem_of
+from memoria.agents.http.repeats import Repeats, with_ids
 from memoria.agents.mcp.by_scope import Memories
 from memoria.agents.mcp.grants import Grant
 from memoria.agents.mcp.rights import LOCAL, Rights, grant_of
@@ -77,7 +77,7 @@ def api_route(memories: Memories, rights: Rights, *, is_guarded: bool) -> Mount:
         routes.append(
             Route(f"/{operation.name}", api.endpoint(operation, model), methods=[operation.method])
         )
-    handlers: Any = dict.fromkeys((HTTPException, MemoriaError, ValidationError, Exception), failed)
+    handlers: Any = dict.fromkeys((HTTPException, MemoriaError, WrongArguments, Exception), failed)
     return Mount(PREFIX, app=Starlette(routes=routes, exception_handlers=handlers))
 
 
@@ -113,11 +113,19 @@ class _Api:
                 return await self._recalled(request, memory, operation, named)
 
             async def ask() -> bytes:
-                return _plain(memory, operation, await operation.call.ask(memory, **named))
+                return _plain(operation, await operation.call.ask(memory, **named))
 
             if operation.call.does == "reads":
                 return Response(await _while_connected(request, ask()), media_type=_JSON)
-            return await self._written(request, (grant, operation.name), body, ask)
+            if (key := _key(request)) is None:
+                return Response(await ask(), media_type=_JSON)
+            digest = hashlib.sha256(body).digest()
+            if operation.call.ask is append:
+                named["messages"] = with_ids(named["messages"], key, digest)
+            # It continues when the client has gone: a client that asks again gets the answer then.
+            content, again = await self._repeats.once((grant, operation.name, key), digest, ask)
+            headers = {"idempotency-replayed": "true"} if again else None
+            return Response(content, media_type=_JSON, headers=headers)
 
         return answer
 
@@ -129,7 +137,7 @@ class _Api:
             return await _while_connected(request, _streamed(memory, operation, named, leave))
         with leave:
             answer = await _while_connected(request, operation.call.ask(memory, **named))
-        return Response(_plain(memory, operation, answer), media_type=_JSON)
+        return Response(_plain(operation, answer), media_type=_JSON)
 
     def _granted(self, request: Request, operation: Operation) -> Grant:
         grant = grant_of(self._rights, request.headers.get("authorization", ""))
@@ -144,25 +152,13 @@ class _Api:
             raise HTTPException(403, "this server deletes nothing: start it with --allow-forget")
         return grant
 
-    async def _written(
-        self,
-        request: Request,
-        whose: tuple[Grant, str],
-        body: bytes,
-        do: Callable[[], Awaitable[bytes]],
-    ) -> Response:
-        """Write, and answer a request that is sent again as the first time.
 
-        It continues when the client has gone: a client that asks again gets the answer then.
-        """
-        key = request.headers.get("idempotency-key")
-        if key is None:
-            return Response(await do(), media_type=_JSON)
-        if not _KEY.fullmatch(key):
-            raise HTTPException(400, "Idempotency-Key must be 1 to 255 letters, digits and signs")
-        content, again = await self._repeats.once((*whose, key), hashlib.sha256(body).digest(), do)
-        headers = {"idempotency-replayed": "true"} if again else None
-        return Response(content, media_type=_JSON, headers=headers)
+def _key(request: Request) -> str | None:
+    """Return the key by which a write that is sent again is known."""
+    key = request.headers.get("idempotency-key")
+    if key is not None and not _KEY.fullmatch(key):
+        raise HTTPException(400, "Idempotency-Key must be 1 to 255 letters, digits and signs")
+    return key
 
 
 async def _body(request: Request) -> bytes:
@@ -174,24 +170,30 @@ async def _body(request: Request) -> bytes:
 
 def _arguments(model: type[BaseModel], request: Request, body: bytes) -> dict[str, Any]:
     """Check the arguments. Numbers that JSON has not, and halves of characters, are refused."""
-    if request.method == "POST":
-        found = model.model_validate_json(body or b"{}")
-    else:
-        asked = request.query_params
-        if len(asked.multi_items()) > len(asked):
-            raise HTTPException(400, "a parameter of the query is there twice")
-        found = model.model_validate(dict(asked))
+    asked = request.query_params
+    is_post = request.method == "POST"
+    if not is_post and len(asked.multi_items()) > len(asked):
+        raise HTTPException(400, "a parameter of the query is there twice")
+    try:
+        if is_post:
+            found = model.model_validate_json(body or b"{}")
+        else:
+            found = model.model_validate(dict(asked))
+    except ValidationError as exc:
+        raise WrongArguments(exc, model.model_fields) from exc
     return {name: getattr(found, name) for name in model.model_fields}
 
 
-def _plain(memory: AgentMemory, operation: Operation, answer: Answer) -> bytes:
+def _plain(operation: Operation, answer: Answer) -> bytes:
     """Return an answer as JSON, a recall with the texts of its memories."""
     data = dict(answer.data)
-    if operation.call.ask is memory_recall:
-        found = memory.recalls.get(memory.retriever.scope, data["recall_id"])
-        texts = {one.id: one.said for item in found.context.items for one in item.path.memories}
-        packed = data["memories"]
-        data["memories"] = [{**each, "text": texts.get(each["id"], "")} for each in packed]
+    if answer.found is not None:
+        items = answer.found.context.items
+        texts = {(item.scope, one.id): one.said for item in items for one in item.path.memories}
+        data["memories"] = [
+            {**each, "text": texts.get((item.scope, item.id), "")}
+            for each, item in zip(data["memories"], items, strict=True)
+        ]
     if any(each.name == "text" for each in fields(operation.answers)):
         data = {"text": answer.text, **data}
     return to_json(data, inf_nan_mode="null")
@@ -207,12 +209,12 @@ async def _streamed(
 
     async def produce(emit: Callable[[bytes], None]) -> None:
         async def on_path(number: int, path: Path) -> None:
-            found = PathFound(number=number, ids=path.ids, energy=path.energy)
+            found = PathFound(number=number, ids=path.ids, energy=path.energy, scope=path.scope)
             emit(_event("path", to_json(found)))
 
         with leave:
             answer = await operation.call.ask(memory.telling(on_path), **named)
-        emit(_event("answer", _plain(memory, operation, answer)))
+        emit(_event("answer", _plain(operation, answer)))
 
     stream: Stream[bytes, None] = Stream(produce)
     first = await anext(stream)

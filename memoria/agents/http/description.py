@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, fields
 from functools import cache
 from http import HTTPStatus
 from importlib.metadata import version
@@ -49,8 +50,9 @@ _LATER = (409, 429, 503)
 _KEY = {
     "name": "Idempotency-Key",
     "in": "header",
-    "description": "Any text that no other request has: a request that is sent again with its key "
-    "is done once, and answered as the first time.",
+    "description": "Such as a random UUID; never use it for another request, not even for one with "
+    "the same content. A request that is sent again with its key is done once, and answered as the "
+    "first time.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
 }
 _STREAM = (
@@ -76,9 +78,7 @@ def described(defaults: Mapping[str, int] | None = None) -> dict[str, Any]:
         (kind.__name__, "serialization", TypeAdapter(kind)) for kind in (*kinds, Problem, PathFound)
     ]
     schemas, together = TypeAdapter.json_schemas(
-        [*inputs, *outputs],
-        ref_template=_REFS,
-        schema_generator=_Schemas,
+        [*inputs, *outputs], ref_template=_REFS, schema_generator=_Schemas
     )
     paths = {
         f"/{each.name}": {each.method.lower(): _operation(each, schemas, together["$defs"])}
@@ -171,7 +171,10 @@ def _named(text: str) -> str:
 
 
 class _Schemas(GenerateJsonSchema):
-    """Schemas with the descriptions of docstrings, in which an answer has every field."""
+    """Schemas with the descriptions of docstrings.
+
+    An answer has every field, but for those of this API that have a default: they may be missing.
+    """
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
         return False
@@ -186,6 +189,9 @@ class _Schemas(GenerateJsonSchema):
         for name, each in found.get("properties", {}).items():
             if name in about:
                 each["description"] = about[name]
+        if schema["cls"].__module__ == PathFound.__module__:
+            given = {each.name for each in fields(schema["cls"]) if each.default is MISSING}
+            found["required"] = [name for name in found["required"] if name in given]
         return found
 
 

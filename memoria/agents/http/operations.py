@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from memoria.agents.calls import FORGETTING, READING, WRITING, Call
 from memoria.agents.http import answers, lists
@@ -44,16 +44,13 @@ class Operation:
 
 
 async def append(
-    memory: AgentMemory,
-    /,
-    conversation_id: str,
-    messages: list[Message],
-    source: str | None = None,
+    memory: AgentMemory, /, conversation_id: str, messages: list[Message], source: str | None = None
 ) -> Answer:
     """Append messages to a conversation, which becomes a part of the memory.
 
     No language model is asked. Messages whose id is there already are left out, so a request may be
-    sent again; messages without an id are always new.
+    sent again; messages without an id are new, unless the request is sent again with its
+    ``Idempotency-Key``.
 
     Args:
         conversation_id: Identifier of the conversation; it may be new.
@@ -85,13 +82,23 @@ async def scopes(memory: AgentMemory, /, limit: int = 100, cursor: str | None = 
         limit: Most scopes of a page, 1 to 1000.
         cursor: The next_cursor of the page before; empty for the first page.
     """
+    from memoria.agents.agent_reader import MOST_COUNTED
     from memoria.agents.answer import Answer
 
     after = _place(cursor) or ""
-    listed = []
-    if memory.retriever.scope > after:
-        listed.append({**await memory.about(), "read_only": memory.read_only})
-    return Answer(text="", data={"scopes": listed[:limit], "next_cursor": None})
+    own = memory.retriever.scope
+    rest: list[dict[str, Any]] = [
+        {
+            "scope": scope,
+            "scope_size": min(size, MOST_COUNTED),
+            "scope_size_exact": size <= MOST_COUNTED,
+            "read_only": memory.read_only or scope != own,
+        }
+        for scope, size in sorted((await memory.sizes()).items())
+        if scope > after
+    ]
+    more = rest[limit - 1]["scope"] if len(rest) > limit else None
+    return Answer(text="", data={"scopes": rest[:limit], "next_cursor": _cursor(more)})
 
 
 def _cursor(place: str | None) -> str | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -19,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memoria._support.wording import cut, one_line, told
+from memoria.agents.arguments import not_taken
 from memoria.errors import (
     DeadlineError,
     DimensionError,
@@ -97,19 +98,34 @@ class Problem:
     faults: Sequence[Fault]
 
 
+class WrongArguments(Exception):  # noqa: N818 - of this server alone, and never seen by users
+    """The arguments of a request can't be used.
+
+    Parameters
+    ----------
+    error
+        The error of pydantic about them.
+    takes
+        Names that there are.
+    """
+
+    def __init__(self, error: ValidationError, takes: Collection[str]) -> None:
+        super().__init__(str(error))
+        self.faults = [_fault(each, takes) for each in error.errors()[:_MOST_FAULTS]]
+
+
 def problem_of(error: Exception) -> Problem:
     """Return an error as a problem."""
     if isinstance(error, MemoriaError):
         return _of_memoria(error)
-    if isinstance(error, ValidationError):
-        faults = [_fault(each) for each in error.errors()[:_MOST_FAULTS]]
-        first = faults[0]
+    if isinstance(error, WrongArguments):
+        first = error.faults[0]
         return _problem(
             HTTPStatus.BAD_REQUEST,
             f"{first.field}: {first.detail}" if first.field else first.detail,
             type=f"urn:memoria:error:{InvalidInputError.__name__}",
             title=_title(InvalidInputError),
-            faults=faults,
+            faults=error.faults,
         )
     if isinstance(error, HTTPException):
         return _problem(HTTPStatus(error.status_code), error.detail)
@@ -143,10 +159,13 @@ def _title(kind: type[MemoriaError]) -> str:
     return (inspect.getdoc(kind) or "").splitlines()[0].removesuffix(".")
 
 
-def _fault(error: Any) -> Fault:
-    """Name a wrong argument; what was given is not repeated."""
-    detail = _IN_WORDS.get(error["type"], error["msg"])
-    return Fault(field=cut(one_line(".".join(map(str, error["loc"]))), _MOST_CHARS), detail=detail)
+def _fault(error: Any, takes: Collection[str]) -> Fault:
+    """Name a wrong argument; its value is not repeated."""
+    kind, place = error["type"], error["loc"]
+    detail = _IN_WORDS.get(kind, error["msg"])
+    if kind == "extra_forbidden" and len(place) == 1:
+        detail = f"unknown argument; {not_taken(str(place[0]), takes)}"
+    return Fault(field=cut(one_line(".".join(map(str, place))), _MOST_CHARS), detail=detail)
 
 
 def response_of(error: Exception) -> Response:
@@ -156,6 +175,8 @@ def response_of(error: Exception) -> Response:
     if problem.retryable:
         after_s = getattr(error, "retry_after_s", None) or RETRY_AFTER_S
         headers.setdefault("retry-after", str(math.ceil(after_s)))
+    if problem.status == HTTPStatus.TOO_MANY_REQUESTS:
+        headers["connection"] = "close"  # else it would be idle, and take the place of others
     return Response(
         to_json(problem), status_code=problem.status, headers=headers, media_type=PROBLEM_TYPE
     )

@@ -11,7 +11,6 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from memoria._support.wording import in_short
@@ -72,12 +71,7 @@ class Memories:
         self._warming = asyncio.create_task(self._warm())
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._warming is not None:
             self._warming.cancel()
             with suppress(asyncio.CancelledError):
@@ -88,10 +82,7 @@ class Memories:
     @property
     def defaults(self) -> Mapping[str, int]:
         """Argument of a call -> its value where a client gives none."""
-        return {
-            "max_tokens": self.budget_tokens,
-            "deadline_ms": int(self.deadline_s * 1_000),
-        }
+        return {"max_tokens": self.budget_tokens, "deadline_ms": int(self.deadline_s * 1_000)}
 
     async def of(self, grant: Grant) -> AgentMemory:
         """Return the memory that a credential grants; opens the database if it is not open."""
@@ -100,7 +91,7 @@ class Memories:
             from memoria.agents.agent_memory import AgentMemory
 
             self._of[grant] = AgentMemory(
-                retriever.for_scope(grant.scope),
+                retriever.for_scope(grant.scope, also_read=grant.also_read),
                 budget_tokens=self.budget_tokens,
                 deadline_s=self.deadline_s,
                 recalls=self._recalls,

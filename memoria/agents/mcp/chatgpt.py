@@ -3,7 +3,7 @@
 In: a question, or the id of a memory. Out: JSON of the form that they expect, as the one block of
 text and as structured content. Reads only.
 
-A title is stored text and stands in its JSON string without a fence, so it is one short line; the
+A title is stored text, in its JSON string without a fence, so it is one short line; the
 text of `fetch` is that of ``memory_open``, fence and all. Source of the form: OpenAI's page on MCP
 servers for ChatGPT, as of June 2026.
 """
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     Asked = tuple[dict[str, Any], Answer]
 
-#: Hosts whose own tools a server can offer beside its usual ones.
+#: Hosts whose own tools a server can offer in addition to its usual ones.
 Compat = Literal["chatgpt"]
 _TITLE_CHARS = 80
 _LOOKED_AT_CHARS = 800  # for the title: a text may be long
@@ -70,7 +70,7 @@ def add_search_and_fetch(server: MCPServer, memories: Memories, rights: Rights) 
 async def _searched(memory: AgentMemory, query: str) -> Asked:
     """Recall as ``memory_recall`` does: its limits, and the memories of its context in order."""
     answer = await memory.recall(query, order="relevance")
-    found = memory.recalls.get(memory.retriever.scope, answer.data["recall_id"])
+    found = memory.kept(answer.data["recall_id"])
     return results_of(found), answer
 
 
@@ -79,34 +79,42 @@ async def _fetched(memory: AgentMemory, id_: str) -> Asked:
     from memoria.agents.opening import not_there  # they load more than a greeting needs
 
     answer = await memory.open([id_], max_tokens=MAX_TOKENS)
-    found = (await memory.retriever.get([id_])).memories
+    found = await memory.memory_named(id_)
     if answer.data["missing"]:
         raise InvalidInputError(answer.text, field="id")
-    if not found:  # it was deleted a moment ago
+    if found is None:  # it was deleted a moment ago
         raise InvalidInputError(not_there([id_]), field="id")
-    return document_of(found[0], answer), answer
+    # It may have been asked for by a label; clients expect what they asked for.
+    return document_of(*found, answer) | {"id": id_, "url": url_of(id_)}, answer
 
 
 def results_of(found: Recall) -> dict[str, Any]:
-    """Return what a recall packed, in the form of ``search``."""
+    """Return what a recall packed, in the form of ``search``.
+
+    Where several scopes are read, which may have equal ids, results have labels instead of ids.
+    """
     items = found.context.items
-    texts = {one.id: one.said for item in items for one in item.path.memories}
+    name = {id(item): item.label if item.scope else item.id for item in items}
+    texts = {(item.scope, one.id): one.said for item in items for one in item.path.memories}
     return {
         "results": [
             {
-                "id": item.id,
-                "title": title_of(item.id, texts.get(item.id, "")),
-                "url": url_of(item.id),
+                "id": name[id(item)],
+                "title": title_of(item.id, texts.get((item.scope, item.id), "")),
+                "url": url_of(name[id(item)]),
             }
             for item in items
         ]
     }
 
 
-def document_of(memory: MemoryNode, answer: Answer) -> dict[str, Any]:
-    """Return a memory that was opened, in the form of ``fetch``; metadata are strings."""
+def document_of(scope: str, memory: MemoryNode, answer: Answer) -> dict[str, Any]:
+    """Return a memory of a scope that was opened, in the form of ``fetch``.
+
+    Metadata are strings.
+    """
     replaced: Mapping[str, str] = answer.data["superseded"]
-    metadata = {"scope": answer.data["scope"], "kind": memory.kind}
+    metadata = {"scope": scope, "kind": memory.kind}
     if memory.created_at is not None:
         metadata["date"] = memory.created_at.isoformat()
     if memory.valid_until is not None:

@@ -1,6 +1,7 @@
 """Who may use a server: tokens, of which only hashes are kept, and what each of them grants.
 
-In: a file of lines ``sha256 scope [ro]``. Out: `Grant`s by hash. Reads the file, and adds to it.
+In: a file of lines ``sha256 scope [ro] [+scope ...]``. Out: `Grant`s by hash.
+Reads the file, and adds to it.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from memoria._support.checks import check_scope
+from memoria._support.checks import check_scope, check_scopes
 from memoria.errors import ConfigError, InvalidInputError
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 _READ_ONLY = "ro"
+_ALSO = "+"
 _TOKEN_BYTES = 32
 
 
@@ -29,17 +31,20 @@ class Grant:
     Attributes
     ----------
     scope
-        The only scope that it can reach.
+        The only scope that it can write.
     read_only
         Whether it can only read.
+    also_read
+        Further scopes that it can read.
     """
 
     scope: str
     read_only: bool = False
+    also_read: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check the scope once."""
-        check_scope(self.scope)
+        """Check the scopes once."""
+        check_scopes((check_scope(self.scope), *self.also_read), "also_read")
 
 
 def hash_of(token: str) -> str:
@@ -60,10 +65,11 @@ def line_of(token: str, grant: Grant) -> str:
     InvalidInputError
         The scope has several lines, which would make the file unreadable.
     """
-    if grant.scope.splitlines() != [grant.scope]:
-        raise InvalidInputError("the scope of a token must be one line", field="scope")
+    for scope in (grant.scope, *grant.also_read):
+        if scope.splitlines() != [scope]:
+            raise InvalidInputError("the scope of a token must be one line", field="scope")
     words = [hash_of(token), grant.scope, *([_READ_ONLY] if grant.read_only else [])]
-    return shlex.join(words)
+    return shlex.join([*words, *(f"{_ALSO}{scope}" for scope in grant.also_read)])
 
 
 def add_line(file: Path, line: str) -> None:
@@ -93,7 +99,7 @@ def read_grants(file: Path) -> Mapping[str, Grant]:
     Raises
     ------
     ConfigError
-        The file can't be read, has no token, or a line is not ``sha256 scope [ro]``.
+        The file can't be read, has no token, or a line is not ``sha256 scope [ro] [+scope ...]``.
     """
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
@@ -109,7 +115,8 @@ def read_grants(file: Path) -> Mapping[str, Grant]:
                 grants |= dict([_grant(words)])
         except (ValueError, InvalidInputError) as exc:
             raise ConfigError(
-                f"{file}, line {number}: must be sha256 scope [ro]; `memoria mcp-token` makes it"
+                f"{file}, line {number}: must be sha256 scope [ro] [+scope ...]; "
+                "`memoria mcp-token` makes it"
             ) from exc
     if not grants:
         raise ConfigError(f"the file of tokens {file} has no token: `memoria mcp-token` makes one")
@@ -118,6 +125,9 @@ def read_grants(file: Path) -> Mapping[str, Grant]:
 
 def _grant(words: list[str]) -> tuple[str, Grant]:
     hashed, scope, *rest = words
-    if not _HASH.fullmatch(hashed) or rest not in ([], [_READ_ONLY]):
+    read_only = rest[:1] == [_READ_ONLY]
+    also = rest[1:] if read_only else rest
+    if not _HASH.fullmatch(hashed) or not all(word.startswith(_ALSO) for word in also):
         raise ValueError
-    return hashed, Grant(scope=scope, read_only=bool(rest))
+    also_read = tuple(word.removeprefix(_ALSO) for word in also)
+    return hashed, Grant(scope=scope, read_only=read_only, also_read=also_read)

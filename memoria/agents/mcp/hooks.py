@@ -71,10 +71,7 @@ async def _body(request: Request) -> Any:
 
 
 async def _answered(request: Request, memories: Memories, grant: Grant) -> Response:
-    from memoria.agents.hooks import (
-        HookCall,
-        answer_hook,
-    )  # it loads more than a greeting needs
+    from memoria.agents.hooks import HookCall, answer_hook  # it loads more than a greeting needs
 
     try:
         call = HookCall.of(await _body(request))

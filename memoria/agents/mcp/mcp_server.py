@@ -31,9 +31,8 @@ from mcp.types import (
 )
 from pydantic import AnyHttpUrl
 
-from memoria._support.nearest import did_you_mean
 from memoria._support.wording import cut, told, visible
-from memoria.agents.arguments import QUERY_NAMES, arguments_for_models, calls_of, given
+from memoria.agents.arguments import QUERY_NAMES, arguments_for_models, calls_of, given, not_taken
 from memoria.agents.calls import Call, Does
 from memoria.agents.mcp.by_scope import Memories
 from memoria.agents.mcp.rights import HashedTokens, Rights, granted
@@ -66,8 +65,6 @@ _HINTS: Mapping[Does, ToolAnnotations] = {
     for does in get_args(Does)
 }
 _NAME_CHARS = 60
-#: Names that models use for an argument of another name.
-_MEANT = {"budget": "max_tokens", "budget_tokens": "max_tokens", "tokens": "max_tokens"}
 
 
 class MemoryServer(MCPServer):
@@ -114,11 +111,8 @@ def _check_names(tool: str, arguments: Mapping[str, Any], takes: Mapping[str, An
     known = {*takes, *(QUERY_NAMES if "query" in takes else ())}
     for name in arguments:
         if name not in known:
-            meant = _MEANT.get(name)
-            near = f"; did you mean {meant!r}?" if meant in takes else did_you_mean(name, takes)
             shown = visible(cut(name, _NAME_CHARS))
-            listed = ", ".join(takes) or "none"
-            raise ToolError(f"{tool} has no argument {shown!r}{near or ';'} it takes {listed}")
+            raise ToolError(f"{tool} has no argument {shown!r}; {not_taken(name, takes)}")
 
 
 def _untitled(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -258,9 +252,7 @@ def add_resources(server: MCPServer, of: OfMemory) -> None:
         return (await answered(lambda memory: memory.status())).data
 
     @server.resource(
-        "memoria://memory/{+id}",
-        description="A memory in full, with its edges.",
-        security=_ANY_ID,
+        "memoria://memory/{+id}", description="A memory in full, with its edges.", security=_ANY_ID
     )
     async def memory(id: str) -> str:  # noqa: A002 - as in the address
         return (await answered(lambda reader: reader.open([id]))).text

@@ -11,14 +11,14 @@ import logging
 import socket
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass
 from typing import Any
 
 import uvicorn
 from starlette.routing import BaseRoute, Route
 
-from memoria._support.web import MOST_BODY, bounded
+from memoria._support.web import MOST_BODY, BoundedServer, bounded
 from memoria._support.wording import printable
 from memoria.agents.mcp.by_scope import Memories
 from memoria.agents.mcp.chatgpt import Compat, add_search_and_fetch
@@ -31,20 +31,6 @@ from memoria.errors import ConfigError
 PATH = "/mcp"
 #: Errors where the machine does not have an address, such as one of IPv6 where that is off.
 _LACKING = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
-    """Where a server listens.
-
-    Attributes
-    ----------
-    host, port
-        Name or IP address of the interface; port, 0 for any that is free.
-    """
-
-    host: str = "127.0.0.1"
-    port: int = 8765
 
 
 def _no_routes(_: int) -> Sequence[BaseRoute]:
@@ -77,44 +63,49 @@ async def serve_stdio(memories: Memories, rights: Rights, compat: Compat | None 
 
 
 async def serve_http(
-    memories: Memories, rights: Rights, address: Address, offer: Offer | None = None
+    memories: Memories, rights: Rights, offer: Offer, *, host: str, port: int
 ) -> None:
     """Serve clients over HTTP, and MCP over streamable HTTP, until the process is interrupted.
+
+    Parameters
+    ----------
+    host, port
+        As of `listening`.
 
     Raises
     ------
     ConfigError
         The address can't be listened on.
     """
-    offer = offer or Offer()
     server, secret = _built(memories, rights, offer.compat, offer.command), new_secret()
     add_hooks(server, memories, rights, secret)
     # Stateless: recalls are kept by scope, so sessions would be empty and might pile up.
     app = server.streamable_http_app(
-        streamable_http_path=PATH,
-        host=address.host,
-        stateless_http=True,
-        max_request_body_size=MOST_BODY,
+        streamable_http_path=PATH, host=host, stateless_http=True, max_request_body_size=MOST_BODY
     )
     for route in app.routes:
         if isinstance(route, Route) and route.path == PATH:
             route.methods = {"POST"}  # GET would open a stream that this server never uses
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(each) for each in listening(address)]
+    async with AsyncExitStack() as opened:
+        sockets = [opened.enter_context(each) for each in listening(host, port)]
         app.router.routes.extend(offer.routes(sockets[0].getsockname()[1]))
-        async with memories:
-            await _Announcing(bounded(app), stack, secret, offer.command).serve(sockets)
+        await opened.enter_async_context(memories)
+        await _Announcing(bounded(app), opened, secret, offer.command).serve(sockets)
 
 
-def listening(address: Address) -> list[socket.socket]:
+def listening(host: str = "127.0.0.1", port: int = 8765) -> list[socket.socket]:
     """Listen on an address; a name may have several.
+
+    Parameters
+    ----------
+    host, port
+        Name or IP address of the interface; port, 0 for any that is free.
 
     Raises
     ------
     ConfigError
         It can't be listened on.
     """
-    host, port = address.host, address.port
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         # Two lines of /etc/hosts may give a name the same address.
@@ -167,20 +158,19 @@ class _Printable(logging.Formatter):
         return printable(super().format(record))
 
 
-class _Announcing(uvicorn.Server):
+class _Announcing(BoundedServer):
     """Says where it listens once it does, to the user and to hooks."""
 
     def __init__(
-        self, config: uvicorn.Config, announcements: ExitStack, secret: str, command: str
+        self, config: uvicorn.Config, opened: AsyncExitStack, secret: str, command: str
     ) -> None:
-        super().__init__(config)
-        self._announcements = announcements
+        super().__init__(config, opened)
         self._secret = secret
         self._path = PATH if command == "mcp" else ""
         self._command = command
 
-    async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
-        await super().startup(sockets)  # type: ignore[arg-type]
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
         for server in self.servers:
             for each in server.sockets:
                 host, port = each.getsockname()[:2]
@@ -190,5 +180,5 @@ class _Announcing(uvicorn.Server):
                 near = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
                 if is_loopback(near):
                     place = Place(near, port, self._secret)
-                    self._announcements.enter_context(announced(place))
+                    self._opened.enter_context(announced(place))
         sys.stderr.flush()

@@ -113,8 +113,10 @@ def sample_problems(
     for _, _, properties in rows:
         for name, kind, _ in properties:
             kinds.setdefault(name, set()).add(kind.removesuffix(" NOT NULL"))
-    asked = [("key", node.key), ("scope", node.scope)]
-    for field, name in asked:
+    for field, name, instead in (
+        ("key", node.key, f"key = {ELEMENT_ID!r}"),
+        ("scope", node.scope, "map the whole graph as one scope"),
+    ):
         if name is None or name == ELEMENT_ID or not rows or "STRING" in kinds.get(name, ()):
             continue
         where = f"{mapping.place('nodes', number, field)}{quoted(label)}"
@@ -123,15 +125,10 @@ def sample_problems(
                 text=f"{where}: no node that was looked at has the property {name!r}"
                 f"{_similar(name, kinds)}"
             )
-        elif field == "key":
-            yield Problem(
-                text=f"{where}: the key {name!r} must be a text, but is "
-                f"{_kinds(kinds[name])}: use another property, or key = {ELEMENT_ID!r}"
-            )
         else:
             yield Problem(
-                text=f"{where}: the scope {name!r} must be a text, but is "
-                f"{_kinds(kinds[name])}: use another property, or map the whole graph as one scope"
+                text=f"{where}: the {field} {name!r} must be a text, but is "
+                f"{' or '.join(sorted(kinds[name]))}: use another property, or {instead}"
             )
     if rows and not node.connector and not any(name in kinds for name in node.text):
         yield Problem(
@@ -179,11 +176,12 @@ def _unserved(mapping: GraphMapping, number: int, label: str, inventory: Invento
         ready = replace(index, state="ONLINE")
         if ready.serves_lookups(label, node.key):
             return _not_online(where, index)
+    name = "".join(c if c.isalnum() else "_" for c in f"memoria_{label}_{node.key}".lower())
     return Problem(
         text=f"{where}no index finds {quoted(label)} by {node.key!r}, so each lookup would read "
         f"all {number_of(inventory.labels.get(label) or 0, 'node')}. Create one, or set key to "
         f"{ELEMENT_ID!r}",
-        statement=f"CREATE INDEX {quoted(_index_name(label, node.key))} IF NOT EXISTS "
+        statement=f"CREATE INDEX {quoted(name[:60])} IF NOT EXISTS "
         f"FOR (n:{quoted(label)}) ON (n.{quoted(node.key)})",
     )
 
@@ -231,7 +229,11 @@ def _of_index(
             f"same, and Neo4j makes no second one: set {field} to {alike.name!r}"
         )
     elif index is None:
-        others = [i.name for i in inventory.indexes if i.type == kind and i.entity == "NODE"]
+        others = [
+            each.name
+            for each in inventory.indexes
+            if each.type == kind and each.entity == "NODE" and not {*labels}.isdisjoint(each.labels)
+        ]
         named = (
             f", so its words are not searched. Create it{_instead(others)}"
             if kind == "FULLTEXT"
@@ -405,17 +407,8 @@ def edge_fault_problems(
             )
 
 
-def _index_name(label: str, key: str) -> str:
-    words = "".join(c if c.isalnum() else "_" for c in f"memoria_{label}_{key}".lower())
-    return words[:60]
-
-
 def _instead(others: Sequence[str]) -> str:
     return f", or name one of those that are there ({_first(others)})" if others else ""
-
-
-def _kinds(kinds: Iterable[str]) -> str:
-    return " or ".join(sorted(kinds))
 
 
 def _similar(name: str, known: Iterable[str], *, listed: bool = True) -> str:

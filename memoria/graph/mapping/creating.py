@@ -1,4 +1,4 @@
-"""Create the indexes that a mapping needs: all that memoria ever writes into a mapped graph.
+"""Create the indexes that a mapping needs.
 
 In: a store of memoria's own, a mapping. Out: how many were created. Writes indexes.
 """
@@ -29,13 +29,22 @@ async def create_indexes(
     QueryError
         The server refused a statement, for example because another index covers the same.
     """
-    labels = [label for node in mapping.nodes for label in node.labels]
-    inventory = await inventory_of(store, labels, (edge.type for edge in mapping.edges))
+    inventory = await inventory_of(store, mapping.labels, mapping.types)
     missing = [problem.statement for problem in problems_of(mapping, inventory)]
     statements = list(dict.fromkeys(each for each in missing if each))
     for statement in statements:
-        announce(statement)
-        await store.run(load("mapping.create_index").with_text(statement), {})
+        await create_index(store, statement, announce)
     if statements:
-        await store.patient().run(load("mapping.await_indexes"), {})
+        await until_online(store)
     return len(statements)
+
+
+async def create_index(store: Store, statement: str, announce: Callable[[str], None]) -> None:
+    """Announce the statement of an index, then run it; `until_online` waits for the index."""
+    announce(statement)
+    await store.run(load("mapping.create_index").with_text(statement), {})
+
+
+async def until_online(store: Store) -> None:
+    """Wait until all indexes are online."""
+    await store.patient().run(load("mapping.await_indexes"), {})

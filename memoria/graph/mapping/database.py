@@ -53,53 +53,34 @@ class Inventory:
         return next((index for index in self.indexes if index.name == name), None)
 
 
-async def indexes_of(store: Store, *, until: float | None = None) -> tuple[Index, ...]:
-    """Read all indexes; one round trip."""
-    rows = await store.run(load("mapping.indexes"), {}, until=until)
-    return tuple(
-        Index(**{**row, "labels": tuple(row["labels"]), "properties": tuple(row["properties"])})
-        for row in map(dict, rows)
-    )
-
-
-async def names_of(store: Store, *, until: float | None = None) -> tuple[list[str], list[str]]:
+async def names_of(store: Store) -> tuple[list[str], list[str]]:
     """Return all labels and all types, used or not, sorted; one round trip."""
-    names = (await store.run(load("mapping.names"), {}, until=until))[0]
+    names = (await store.run(load("mapping.names"), {}))[0]
     return sorted(names["labels"]), sorted(names["types"])
 
 
-async def inventory_of(
-    store: Store,
-    labels: Iterable[str],
-    types: Iterable[str],
-    *,
-    until: float | None = None,
-) -> Inventory:
+async def inventory_of(store: Store, labels: Iterable[str], types: Iterable[str]) -> Inventory:
     """Count the nodes of labels and the relationships of types; one round trip for each.
 
     The inventory has those that are there; of the database's other labels and types it knows only
     the names, with None for their number, so that messages can name them.
     """
     asked, asked_types = set(labels), set(types)
-    known, known_types = await names_of(store, until=until)
-    counted = {
-        label: await _number(store, "mapping.count_nodes", label=label, until=until)
-        for label in known
-        if label in asked
-    }
-    counted_types = {
-        type_: await _number(store, "mapping.count_edges", type_=type_, until=until)
-        for type_ in known_types
-        if type_ in asked_types
-    }
+    known, known_types = await names_of(store)
+    counted: dict[str, int | None] = dict.fromkeys(known)
+    for label in asked.intersection(known):
+        counted[label] = (await ask(store, "mapping.count_nodes", {}, label=label))["count"]
+    counted_types: dict[str, int | None] = dict.fromkeys(known_types)
+    for type_ in asked_types.intersection(known_types):
+        counted_types[type_] = (await ask(store, "mapping.count_edges", {}, type_=type_))["count"]
+    rows = await store.run(load("mapping.indexes"), {})
     return Inventory(
-        labels={label: counted.get(label) for label in known if counted.get(label) != 0},
-        types={
-            type_: counted_types.get(type_)
-            for type_ in known_types
-            if counted_types.get(type_) != 0
-        },
-        indexes=await indexes_of(store, until=until),
+        labels={label: number for label, number in counted.items() if number != 0},
+        types={type_: number for type_, number in counted_types.items() if number != 0},
+        indexes=tuple(
+            Index(**{**row, "labels": tuple(row["labels"]), "properties": tuple(row["properties"])})
+            for row in map(dict, rows)
+        ),
     )
 
 
@@ -110,17 +91,11 @@ async def ask(
     *,
     label: str | None = None,
     type_: str | None = None,
-    until: float | None = None,
 ) -> Mapping[str, Any]:
     """Run a query of this room about the nodes of a label, or the relationships of a type."""
     query = _about(load(name), label, type_)
-    rows: Sequence[Mapping[str, Any]] = await store.run(query, parameters, until=until)
+    rows: Sequence[Mapping[str, Any]] = await store.run(query, parameters)
     return rows[0]
-
-
-async def _number(store: Store, name: str, **about: Any) -> int:
-    count: int = (await ask(store, name, {}, **about))["count"]
-    return count
 
 
 def _about(query: Query, label: str | None, type_: str | None) -> Query:

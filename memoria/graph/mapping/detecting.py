@@ -232,19 +232,12 @@ def _guessed(samples: Sequence[_Sampled], inventory: Inventory) -> GraphMapping:
 def _node(sampled: _Sampled, scope: str | None, inventory: Inventory) -> NodeMapping:
     indexes = [index for index in inventory.indexes if sampled.label in index.labels]
     text = _text_properties(sampled, {scope})
-    vectors = [
-        index
-        for index in indexes
-        if index.type == "VECTOR" and index.entity == "NODE" and index.similarity == "cosine"
-    ]
     return NodeMapping(
         label=sampled.label,
         key=_key_of(sampled, indexes),
         text=text,
         scope=scope,
         created_at=next((name for name in _TIMES if _is_time(sampled, name)), None),
-        embedding=vectors[0].properties[0] if vectors and text else None,
-        vector_index=vectors[0].name if vectors and text else None,
         fulltext_index=_fulltext_of(sampled.label, text, indexes),
         connector=not text or sampled.label in CONNECTOR_KINDS,
     )
@@ -304,8 +297,7 @@ def _is_time(sampled: _Sampled, name: str) -> bool:
 
 def _with_edges(mapping: GraphMapping, ends: Mapping[str, _Ends]) -> GraphMapping:
     """Add the types that join two nodes of the mapping."""
-    labels = {label for node in mapping.nodes for label in node.labels}
-    known = {edge.type: edge for edge in mapping.edges}
+    labels, known = {*mapping.labels}, {edge.type: edge for edge in mapping.edges}
     edges = [
         known.get(type_) or _edge(type_, found)
         for type_, found in ends.items()
@@ -315,15 +307,33 @@ def _with_edges(mapping: GraphMapping, ends: Mapping[str, _Ends]) -> GraphMappin
 
 
 def _with_indexes(mapping: GraphMapping, inventory: Inventory) -> GraphMapping:
-    """Take the full-text indexes that are there, whatever their names."""
+    """Take the full-text and vector indexes that are there, whatever their names."""
     nodes = []
     for node in mapping.nodes:
         name = node.fulltext_index
         if name is not None and inventory.index(name) is None:
             on_label = [i for i in inventory.indexes if {*node.labels} <= {*i.labels}]
             name = _fulltext_of(node.labels[0], node.text, on_label, name)
-        nodes.append(replace(node, fulltext_index=name))
+        node = replace(node, fulltext_index=name)
+        vectors = None if node.embedding or node.connector else _vectors_of(node, inventory)
+        if vectors is not None:
+            node = replace(node, embedding=vectors.properties[0], vector_index=vectors.name)
+        nodes.append(node)
     return replace(mapping, nodes=tuple(nodes))
+
+
+def _vectors_of(node: NodeMapping, inventory: Inventory) -> Index | None:
+    return next(
+        (
+            index
+            for index in inventory.indexes
+            if index.type == "VECTOR"
+            and index.entity == "NODE"
+            and index.similarity == "cosine"
+            and {*node.labels} <= {*index.labels}
+        ),
+        None,
+    )
 
 
 def _edge(type_: str, found: _Ends) -> EdgeMapping:
@@ -351,17 +361,15 @@ def _edge(type_: str, found: _Ends) -> EdgeMapping:
 
 
 def _counts(mapping: GraphMapping, inventory: Inventory) -> dict[str, int]:
-    labels = [label for node in mapping.nodes for label in node.labels]
-    counted = {f"(:{label})": inventory.labels.get(label) or 0 for label in labels}
-    types = {f"[:{edge.type}]": inventory.types.get(edge.type) or 0 for edge in mapping.edges}
+    counted = {f"(:{label})": inventory.labels.get(label) or 0 for label in mapping.labels}
+    types = {f"[:{type_}]": inventory.types.get(type_) or 0 for type_ in mapping.types}
     return counted | types
 
 
 def _left_out(
     mapping: GraphMapping, inventory: Inventory, samples: Sequence[_Sampled]
 ) -> dict[str, int]:
-    labels = {label for node in mapping.nodes for label in node.labels}
-    types = {edge.type for edge in mapping.edges}
+    labels, types = {*mapping.labels}, {*mapping.types}
     rest = {
         f"(:{each.label})": each.number
         for each in samples
@@ -381,9 +389,3 @@ def _texts(mapping: GraphMapping, samples: Sequence[_Sampled]) -> dict[str, str]
                 text = ": ".join(each[0] for each in texts if each)
                 found[sampled.label] = text[:_SHOWN_CHARS]
     return found
-
-
-def missing_statements(mapping: GraphMapping, inventory: Inventory) -> list[str]:
-    """Return the statements that make what is missing, each once."""
-    found = (problem.statement for problem in problems_of(mapping, inventory))
-    return list(dict.fromkeys(statement for statement in found if statement))

@@ -30,8 +30,7 @@ async def examine_mapping(store: Store, mapping: GraphMapping, *, limit: int) ->
     limit
         Most nodes of each label, and relationships of each type, to examine; >= 1.
     """
-    labels = [label for node in mapping.nodes for label in node.labels]
-    inventory = await inventory_of(store, labels, (edge.type for edge in mapping.edges))
+    inventory = await inventory_of(store, mapping.labels, mapping.types)
     found = problems_of(mapping, inventory)
     patient = store.patient()
     for number, node in enumerate(mapping.nodes):
@@ -56,7 +55,7 @@ async def examine_mapping(store: Store, mapping: GraphMapping, *, limit: int) ->
         if not inventory.types.get(edge.type):
             continue
         weight = edge.weight.property if isinstance(edge.weight, WeightOf) else None
-        asked = {"labels": labels, "limit": limit, "weight": weight}
+        asked = {"labels": list(mapping.labels), "limit": limit, "weight": weight}
         faults = await ask(patient, "mapping.edge_faults", asked, type_=edge.type)
         found += edge_fault_problems(mapping, number, faults)
     return found

@@ -10,16 +10,21 @@ from collections.abc import Iterable, Sequence
 
 from memoria.graph.mapping.parts import ELEMENT_ID, EdgeMapping, NodeMapping, WeightOf
 
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _OWN_NAMES = re.compile(r":(?:Memory|RELATES)\b")
 
 
 def quoted(name: str) -> str:
-    """Quote a name of Neo4j's for a query.
+    r"""Quote a name of Neo4j's for a query.
 
-    >>> quoted("a `b`")
-    '`a ``b```'
+    Before it looks for quotes, Cypher reads ``\u`` and four digits as one character. In a name that
+    could be the end of the quote, so each backslash is written in that way.
+
+    >>> print(quoted("a `b`"), quoted(r"\u0060"))
+    `a ``b``` `\u005Cu0060`
     """
-    return f"`{name.replace('`', '``')}`"
+    escaped = _in_one_line(name.replace("\\", r"\u005C")).replace("`", "``")
+    return f"`{escaped}`"
 
 
 def literal(value: str) -> str:
@@ -28,8 +33,13 @@ def literal(value: str) -> str:
     >>> print(literal("it's"))
     'it\'s'
     """
-    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    escaped = _in_one_line(value.replace("\\", "\\\\").replace("'", "\\'"))
     return f"'{escaped}'"
+
+
+def _in_one_line(text: str) -> str:
+    r"""Write what ends a line as ``\u`` and four digits: queries are put together from lines."""
+    return _CONTROL.sub(lambda found: rf"\u{ord(found[0]):04X}", text)
 
 
 def either(names: Iterable[str]) -> str:
@@ -44,8 +54,8 @@ def either(names: Iterable[str]) -> str:
 def with_names(lines: Iterable[str], names: str) -> list[str]:
     """Replace memoria's label or type in the lines of a fragment by names of another graph.
 
-    >>> with_names(["MATCH (m:Memory)"], either(["A", "B"]))
-    ['MATCH (m:`A`|`B`)']
+    >>> with_names(["(m:Memory)"], either(["A", "B"]))
+    ['(m:`A`|`B`)']
     """
     return [_OWN_NAMES.sub(lambda _: f":{names}", line) for line in lines]
 

@@ -12,7 +12,7 @@ import difflib
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from os import PathLike
 from pathlib import Path
@@ -32,7 +32,8 @@ _HEADER = re.compile(r"\s*\[\[\s*(nodes|edges)\s*\]\]")
 _KEY = re.compile(r"\s*([A-Za-z_]+)(?:\s*=|\.)")
 _KINDS: Mapping[str, type] = {"nodes": NodeMapping, "edges": EdgeMapping}
 _TOP = ("name", "properties")
-_MAX_BYTES = 1_000_000
+# tomllib takes seconds for a key of some ten thousand parts, which fits in one line.
+_MAX_BYTES, _MAX_LINE_CHARS = 200_000, 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +130,16 @@ class GraphMapping:
         return f"{found}: " if found else f"{part}[{index}].{name}: "
 
     @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of all nodes, in order."""
+        return tuple(label for node in self.nodes for label in node.labels)
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The types of all edges, in order."""
+        return tuple(edge.type for edge in self.edges)
+
+    @property
     def has_scopes(self) -> bool:
         """Whether a property separates tenants."""
         return self.nodes[0].scope is not None
@@ -159,23 +170,21 @@ def _parts(values: object, kind: type, name: str) -> tuple[object, ...]:
     return tuple(values)
 
 
-def _distinct(names: object) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for name in names if name is not None))  # type: ignore[attr-defined]
+def _distinct(names: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for name in names if name is not None))
 
 
 def load_mapping(path: str | PathLike[str]) -> GraphMapping:
-    """Read a mapping from a TOML file.
-
-    Raises
-    ------
-    MappingError
-        The file can't be read, or does not say a mapping; the message names the line.
-    """
+    """Read a mapping from a TOML file; see `GraphMapping.load`."""
     file = Path(path)
     try:
-        if file.stat().st_size > _MAX_BYTES:
+        if file.exists() and not file.is_file():
+            raise MappingError(f"the mapping {file} can't be read: it is not a file")
+        with file.open("rb") as stream:
+            raw = stream.read(_MAX_BYTES + 1)
+        if len(raw) > _MAX_BYTES:
             raise MappingError(f"{file} is too large for a mapping: is it another file?")
-        text = file.read_text(encoding="utf-8")
+        text = raw.decode("utf-8")
     except OSError as exc:
         raise MappingError(f"the mapping {file} can't be read: {exc.strerror}") from exc
     except ValueError as exc:
@@ -184,11 +193,18 @@ def load_mapping(path: str | PathLike[str]) -> GraphMapping:
 
 
 def parse_mapping(text: str, name: str) -> GraphMapping:
-    """Read a mapping from the text of a TOML file called ``name``; see `load_mapping`."""
+    """Read a mapping from the text of a TOML file called ``name``; see `GraphMapping.load`."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if len(line) > _MAX_LINE_CHARS:
+            raise MappingError(
+                f"{name}, line {number}: longer than {_MAX_LINE_CHARS} characters: break it"
+            )
     try:
         given = tomllib.loads(text)
     except tomllib.TOMLDecodeError as exc:
         raise MappingError(f"{name} is not TOML: {exc}") from exc
+    except ValueError as exc:  # a whole number with more digits than Python converts
+        raise MappingError(f"{name} is not a mapping: a number has too many digits") from exc
     except RecursionError as exc:
         raise MappingError(f"{name} is not a mapping: it is nested too deep") from exc
     places = {key: f"{name}, line {line}" for key, line in _lines(text)}
@@ -218,8 +234,7 @@ def parse_mapping(text: str, name: str) -> GraphMapping:
             places=places,
         )
     except MappingError as exc:
-        key = exc.field if exc.field in _TOP else ""
-        prefix = at(key) if key else ""
+        prefix = "" if str(exc).startswith(name) else at(exc.field or "")
         raise MappingError(f"{prefix}{exc}", field=exc.field) from None
 
 
@@ -239,7 +254,8 @@ def _made(kind: type, row: Mapping[str, Any], place: str, at: Any) -> Any:
             values["weight"] = _weight(values["weight"])
         return kind(**values)
     except MappingError as exc:
-        raise MappingError(f"{at(f'{place}.{exc.field}')}{exc}", field=exc.field) from None
+        line = at(f"{place}.{(exc.field or '').partition('.')[0]}")
+        raise MappingError(f"{line}{exc}", field=exc.field) from None
 
 
 def _weight(row: Mapping[str, Any]) -> WeightOf:

@@ -49,7 +49,6 @@ class WeightOf:
     half: float | None = None
 
     def __post_init__(self) -> None:
-        """Check the name and the numbers."""
         _name(self.property, "weight.property")
         for name in ("low", "high"):
             _number(getattr(self, name), f"weight.{name}")
@@ -113,7 +112,6 @@ class NodeMapping:
     connector: bool = False
 
     def __post_init__(self) -> None:
-        """Check every name."""
         labels = self.labels
         if not labels:
             raise MappingError("label must name at least one label", field="label")
@@ -121,10 +119,15 @@ class NodeMapping:
             _name(label, "label")
         _name(self.key, "key")
         object.__setattr__(self, "text", checked_names(self.text, "text"))
-        for name in _OPTIONAL_OF_NODES:
+        names = ("scope", "kind", "created_at", "valid_until", "tags", "embedding")
+        for name in (*names, "vector_index", "fulltext_index"):
             if getattr(self, name) is not None:
                 _name(getattr(self, name), name)
-        _flag(self.connector, "connector")
+        if not isinstance(self.connector, bool):
+            raise MappingError(
+                f"connector must be true or false, got {value_of(self.connector)}",
+                field="connector",
+            )
         if not self.connector and not self.text:
             raise MappingError(
                 f"text is missing: name the properties with the text of {labels_listed(labels)}, "
@@ -193,7 +196,6 @@ class EdgeMapping:
     valid_until: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check every name, and the weight."""
         _name(self.type, "type")
         if self.direction not in ("both", "out", "in"):
             raise MappingError(
@@ -206,16 +208,10 @@ class EdgeMapping:
                 raise MappingError(
                     f"weight must be above 0 and at most 1, got {number:g}", field="weight"
                 )
-        for name in (*("relation", "fact", "fulltext_index", "tags", "created_at", "valid_from"),):
+        for name in ("relation", "fact", "fulltext_index", "tags", "created_at", "valid_from"):
             if getattr(self, name) is not None:
                 _name(getattr(self, name), name)
         object.__setattr__(self, "valid_until", checked_names(self.valid_until, "valid_until"))
-
-
-_OPTIONAL_OF_NODES = (
-    *("scope", "kind", "created_at", "valid_until", "tags", "embedding", "vector_index"),
-    "fulltext_index",
-)
 
 
 def labels_listed(labels: tuple[str, ...]) -> str:
@@ -252,8 +248,3 @@ def _number(value: object, field_: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise MappingError(f"{field_} must be a number, got {value_of(value)}", field=field_)
     return float(value)
-
-
-def _flag(value: object, field_: str) -> None:
-    if not isinstance(value, bool):
-        raise MappingError(f"{field_} must be true or false, got {value_of(value)}", field=field_)

@@ -6,8 +6,9 @@ Reads only. Queries: ``graph.components``, ``mapping.*``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from memoria._support.checks import check_scopes
 from memoria._support.single_flight import SingleFlight
 from memoria._support.wording import kind_of
 from memoria.errors import DimensionError, MappingError, ScopeError
@@ -69,8 +70,7 @@ class MappedGraph:
 
     async def _compared(self) -> ServerFacts:
         mapping = self.mapping
-        labels = [label for node in mapping.nodes for label in node.labels]
-        inventory = await inventory_of(self._plain, labels, (edge.type for edge in mapping.edges))
+        inventory = await inventory_of(self._plain, mapping.labels, mapping.types)
         problems = problems_of(mapping, inventory)
         raise_first(problems)
         raise_first(
@@ -139,6 +139,26 @@ def scope_of(mapping: GraphMapping | None, scope: str | None) -> str | None:
             f"scope and {scope!r} would separate nothing: leave the scope out, or name the property"
         )
     return WHOLE_GRAPH
+
+
+def scopes_of(
+    mapping: GraphMapping | None, scope: str, scopes: Iterable[str], field: str
+) -> tuple[str, ...]:
+    """Check the scopes that are to be read at once.
+
+    Raises
+    ------
+    ScopeError
+        A scope is not valid or given twice, or a mapped graph is to read others than ``scope``.
+    """
+    chosen = check_scopes(scopes, field)
+    if mapping is not None and chosen != (scope,):
+        raise ScopeError(
+            "a mapped graph is read one scope at a time: make a retriever for each scope, by "
+            "for_scope",
+            field=field,
+        )
+    return chosen
 
 
 def check_mapped_embedder(

@@ -32,7 +32,7 @@ from memoria.graph.mapping.expressions import (
 from memoria.graph.mapping.model import GraphMapping
 from memoria.graph.mapping.parts import ELEMENT_ID, WHOLE_GRAPH, EdgeMapping, NodeMapping
 from memoria.graph.vocabulary import CONNECTOR_KINDS, MEMORY_LABEL
-from memoria.store.fragments import Fragment
+from memoria.store.fragments import QUOTED, Fragment
 from memoria.store.queries import Query, fragment, load, text_of
 
 # The variables under which the query files know memories and edges.
@@ -41,10 +41,15 @@ NODE_VARIABLES = (
     *("connector", "session", "near", "m", "t"),
 )
 EDGE_VARIABLES = ("r",)
-_NODE = re.compile(rf"(?<![\w.$])({'|'.join(map(re.escape, NODE_VARIABLES))})\.(\w+|`when`)")
-_EDGE = re.compile(rf"(?<![\w.$])({'|'.join(EDGE_VARIABLES)})\.(\w+)")
-_LABELS = re.compile(rf"\blabels\(({'|'.join(map(re.escape, NODE_VARIABLES))})\)")
-_SUPPRESSES = re.compile(r":SUPPRESSES\b")
+# Each finds quoted names and texts as well, so that nothing is found within them.
+_NODE = re.compile(
+    rf"{QUOTED}|(?<![\w.$])({'|'.join(map(re.escape, NODE_VARIABLES))})\.(\w+|`when`)"
+)
+_EDGE = re.compile(rf"{QUOTED}|(?<![\w.$])({'|'.join(EDGE_VARIABLES)})\.(\w+)")
+_LABELS = re.compile(rf"{QUOTED}|\blabels\(({'|'.join(map(re.escape, NODE_VARIABLES))})\)")
+_RELATES = re.compile(rf"{QUOTED}|(:RELATES)\b")
+_CHAIN = re.compile(rf"{QUOTED}|(:SUPPRESSES\*[\d.]+)")
+_SUPPRESSES = re.compile(rf"{QUOTED}|(:SUPPRESSES)\b")
 
 _READ_ROOMS = ("strategies", "seeds", "ranking", "recall", "context", "graph", "evaluation")
 # What these ask for is the server, not the graph.
@@ -54,6 +59,11 @@ _INSTEAD = {"seeds.vector_search": "seeds.vector_procedure"}
 # What the full-text index of several properties counts against its limit of 1,024 clauses.
 _MOST_CLAUSES = 1_024
 _RESERVED_KINDS = (*CONNECTOR_KINDS, MEMORY_LABEL)
+
+
+def _replaced(pattern: re.Pattern[str], make: Callable[[re.Match[str]], str], text: str) -> str:
+    """Replace what a pattern finds outside of quotes."""
+    return pattern.sub(lambda found: found[0] if found[1] is None else make(found), text)
 
 
 class Translation:
@@ -132,7 +142,7 @@ class Translation:
         own = load(_INSTEAD.get(query.name, query.name))
         rendering = _Rendering(self.mapping, held="held" in own.params)
         text = text_of(own.name, rendering.library)
-        return replace(query.with_text(rendering.renamed(text)), needs="")
+        return replace(query.with_text(rendering.renamed(text)), needs=own.needs)
 
 
 class _Rendering:
@@ -142,9 +152,12 @@ class _Rendering:
         self._nodes = mapping.nodes
         self._edges = mapping.edges
         self._mapping = mapping
-        self._at = "$p.held.at" if held else "datetime()"
-        self._labels = either(label for node in mapping.nodes for label in node.labels)
-        self._types = either(edge.type for edge in mapping.edges)
+        # Memoria's own edges hold at any time, so a query of theirs may not ask for the time; the
+        # caller that has one gives it all the same.
+        now = "CASE WHEN $p.held IS NULL THEN datetime() ELSE $p.held.at END"
+        self._at = "$p.held.at" if held else now
+        self._labels = either(mapping.labels)
+        self._types = either(mapping.types)
         self._both = all(edge.direction == "both" for edge in mapping.edges)
 
     def library(self, name: str) -> Fragment:
@@ -155,10 +168,13 @@ class _Rendering:
 
     def renamed(self, text: str) -> str:
         """Put the properties of the mapping in the place of memoria's."""
-        text = _LABELS.sub(lambda match: f"[{self._kind(match[1])}]", text)
-        text = _NODE.sub(lambda match: self._property(match[1], match[2].strip("`")), text)
-        text = _EDGE.sub(lambda match: self._edge_property(match[1], match[2]), text)
-        return _SUPPRESSES.sub(":SUPPRESSES&!SUPPRESSES", text)  # memoria's own edges: none here
+        text = _replaced(_LABELS, lambda found: f"[{self._kind(found[1])}]", text)
+        text = _replaced(_NODE, lambda found: self._property(found[1], found[2].strip("`")), text)
+        text = _replaced(_EDGE, lambda found: self._edge_property(found[1], found[2]), text)
+        text = _replaced(_RELATES, lambda _: f":{self._types}", text)
+        # Memoria's own edges: there are none here. A chain of them leads nowhere but to itself.
+        text = _replaced(_CHAIN, lambda _: "*0..0", text)
+        return _replaced(_SUPPRESSES, lambda found: f"{found[1]}&!SUPPRESSES", text)
 
     # The fragments that a mapping exchanges, by their names.
 
@@ -180,25 +196,23 @@ class _Rendering:
 
         Without the hint, the server may read a whole index while it has few nodes.
         """
+        every = fragment("any_memory").filled((m,))
         earlier: list[str] = []
         keys = list(dict.fromkeys((node.key, node.scope) for node in self._nodes))
         for key, scope in keys:
             alike = [node for node in self._nodes if (node.key, node.scope) == (key, scope)]
             labels = [label for node in alike for label in node.labels]
-            tests = [f"NOT {m}:{either(earlier)}"] if earlier else []
+            tests = [f"{key_of(m, alike[0])} = {wanted}"]
+            tests += [f"NOT {m}:{either(earlier)}"] if earlier else []
             tests += [] if scope is None else [f"{m}.{quoted(scope)} = $p.scope"]
             earlier += labels
+            where = f"WHERE {' AND '.join(tests)}"
             if key == ELEMENT_ID:
-                tests = [f"elementId({m}) = {wanted}", *tests]
-                every = with_names(fragment("any_memory").filled((m,)), either(labels))
-                yield [*every, f"WHERE {' AND '.join(tests)}"]
+                yield [*with_names(every, either(labels)), where]
                 continue
             for label in labels:
-                yield [
-                    f"MATCH ({m}:{quoted(label)} {{{quoted(key)}: {wanted}}})",
-                    f"USING INDEX SEEK {m}:{quoted(label)}({quoted(key)})",
-                    *([f"WHERE {' AND '.join(tests)}"] if tests else []),
-                ]
+                hint = f"USING INDEX SEEK {m}:{quoted(label)}({quoted(key)})"
+                yield [*with_names(every, quoted(label)), hint, where]
 
     def fragment_after_last(self) -> list[str]:
         """Read the last id again, as it is stored; see ``export.edges``."""
@@ -311,8 +325,7 @@ class _Rendering:
     # The properties.
 
     def _per_node(self, m: str, of: Callable[[NodeMapping], str]) -> str:
-        found = [(node, of(node)) for node in self._nodes]
-        return choice([(f"{m}:{either(node.labels)}", value) for node, value in found])
+        return choice([(f"{m}:{either(node.labels)}", of(node)) for node in self._nodes])
 
     def _property(self, m: str, name: str) -> str:
         match name:
@@ -348,7 +361,9 @@ class _Rendering:
     def _names(self, m: str) -> str:
         wanted = self._mapping.properties
         if wanted is True:
-            return f"[name IN keys({m}) WHERE NOT {m}[name] IS :: LIST<FLOAT NOT NULL> NOT NULL]"
+            is_vector = f"{m}[name] IS :: LIST<FLOAT NOT NULL> NOT NULL"  # so is an empty list
+            not_ours = "name <> 'memoria_embedding_of'"  # what memoria notes of a vector
+            return f"[name IN keys({m}) WHERE ({m}[name] = [] OR NOT {is_vector}) AND {not_ours}]"
         return f"[{', '.join(map(literal, wanted))}]" if wanted else "[]"
 
     def _metadata(self, m: str) -> str:

@@ -55,6 +55,21 @@ class Export:
         depth = min((name.count("/") for name in found), default=0)
         return [name for name in found if name.count("/") == depth]
 
+    def needed(self, pattern: str, what: str, *, anywhere: bool = False) -> list[str]:
+        """Return the names that match, as `find` does; with ``anywhere`` as `matching` does.
+
+        A single file matches any pattern.
+
+        Raises
+        ------
+        InvalidInputError
+            No name matches; the message says that there is no ``what``.
+        """
+        found = self.matching(pattern) if anywhere and not self.single else self.find(pattern)
+        if not found:
+            raise InvalidInputError(f"{self.path}: no {what} in it")
+        return found
+
     def matching(self, pattern: str) -> list[str]:
         """Return the names that match as a whole, folders included."""
         return [name for name in self.names if re.fullmatch(pattern, name)]
@@ -114,7 +129,7 @@ def open_export(path: str | PathLike[str], *, folders: int = MAX_FOLDERS) -> Ite
     elif where.is_dir():
         yield Export(where, names, lambda name: (where / name).open("rb"))
     else:
-        yield Export(where, names, lambda _: _plain(where), single=True)
+        yield Export(where, names, lambda _: unpacked(where.open("rb")), single=True)
 
 
 def _files_below(folder: Path, depth: int) -> Iterator[str]:
@@ -124,10 +139,6 @@ def _files_below(folder: Path, depth: int) -> Iterator[str]:
         if len(below.parts) >= depth:
             within.clear()
         yield from ((below / file).as_posix() for file in files if is_own(Path(at, file)))
-
-
-def _plain(path: Path) -> IO[bytes]:
-    return unpacked(path.open("rb"))
 
 
 def _member_name(info: zipfile.ZipInfo) -> str:

@@ -15,7 +15,7 @@ from memoria.importers.chats.revisions import Revision, replaced
 
 #: In older exports an artifact stands in the text of the message.
 _BEGIN, _END = "<antArtifact", "</antArtifact>"
-_ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
+_ATTRIBUTE = re.compile(r'(?<!\w)(\w+)="([^"]*)"')
 _MISFIT = "edit of an artifact"
 
 

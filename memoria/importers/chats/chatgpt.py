@@ -14,6 +14,7 @@ from os import PathLike
 from typing import Any
 
 from memoria.errors import InvalidInputError
+from memoria.importers.chats.archive import open_export
 from memoria.importers.chats.canvas import CANVAS_CALLS, Canvases
 from memoria.importers.chats.parsing import (
     Aside,
@@ -24,7 +25,7 @@ from memoria.importers.chats.parsing import (
     map_in,
     messages_of,
     only_says_done,
-    read_export,
+    read_elements,
     string_in,
     time_in,
     whole,
@@ -93,7 +94,9 @@ def read_chatgpt(
     """
     parse = partial(_conversation, all_branches=all_branches)
     aside = Aside(on_invalid, on_left_out)
-    return read_export(path, FILES, "export of ChatGPT (conversations.json)", parse, aside)
+    with open_export(path) as export:
+        names = export.needed(FILES, "export of ChatGPT (conversations.json)")
+        yield from read_elements(export, names, "conversation", parse, aside)
 
 
 def _conversation(fields: Mapping[str, Any], aside: Aside, *, all_branches: bool) -> Iterable[Item]:

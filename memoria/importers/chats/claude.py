@@ -76,11 +76,7 @@ def read_claude(
     aside = Aside(on_invalid, on_left_out)
     conversation = partial(_conversation, all_branches=all_branches)
     with open_export(path) as export:
-        names = export.find(FILES)
-        if not names:
-            raise InvalidInputError(
-                f"{export.path}: no export of Claude (conversations.json) in it"
-            )
+        names = export.needed(FILES, "export of Claude (conversations.json)")
         yield from read_elements(export, names, "conversation", conversation, aside)
         if not export.single:
             yield from read_elements(export, export.matching(PROJECTS), "project", _project, aside)

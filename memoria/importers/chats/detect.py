@@ -1,4 +1,4 @@
-"""Tell which program an export is from.
+"""The formats: the reader of each, and which one an export has.
 
 In: a path. Out: the name of a format. Reads the beginning of files.
 """
@@ -6,6 +6,7 @@ In: a path. Out: the name of a format. Reads the beginning of files.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from itertools import islice
 from os import PathLike, fspath
 from pathlib import Path
@@ -13,28 +14,43 @@ from typing import Any
 
 from memoria._support.foreign_files import is_own
 from memoria.errors import InvalidInputError
-from memoria.importers.chats import chatgpt, gemini, mail, slack, whatsapp
+from memoria.importers.chats import (
+    chatgpt,
+    claude,
+    gemini,
+    letta,
+    lists,
+    mail,
+    memory_server,
+    messages,
+    sessions,
+    slack,
+    stores,
+    whatsapp,
+)
 from memoria.importers.chats.archive import open_export
-from memoria.importers.chats.databases import is_sqlite, sqlite_rows
+from memoria.importers.chats.databases import TABLES, is_sqlite, sqlite_rows
 from memoria.importers.chats.parsing import placed_items
 
-FORMATS = (
-    "chatgpt",
-    "claude",
-    "slack",
-    "openai",
-    "langchain",
-    "messages",
-    "memory-server",
-    "claude-code",
-    "codex",
-    "gemini",
-    "whatsapp",
-    "mbox",
-    "mem0",
-    "letta",
-    "langgraph",
-)
+#: The reader of each format.
+READERS: dict[str, Callable[..., Iterator[Any]]] = {
+    "chatgpt": chatgpt.read_chatgpt,
+    "claude": claude.read_claude,
+    "slack": slack.read_slack,
+    "openai": lists.read_openai,
+    "langchain": lists.read_langchain,
+    "messages": messages.read_messages,
+    "memory-server": memory_server.read_memory_server,
+    "claude-code": sessions.read_claude_code,
+    "codex": sessions.read_codex,
+    "gemini": gemini.read_gemini,
+    "whatsapp": whatsapp.read_whatsapp,
+    "mbox": mail.read_mbox,
+    "mem0": stores.read_mem0,
+    "letta": letta.read_letta,
+    "langgraph": stores.read_langgraph,
+}
+FORMATS = tuple(READERS)
 #: Keys that only the elements of one format have.
 MARKS = (
     ("chatgpt", {"mapping"}),
@@ -96,7 +112,7 @@ def _by_file(path: Path) -> str | None:
         found = any(each.suffix in mail.SUFFIXES and is_own(each) for each in path.iterdir())
         return "mbox" if found else None
     if is_sqlite(path):
-        tables = sqlite_rows(path, "SELECT name FROM sqlite_master", ("name",))
+        tables = sqlite_rows(path, TABLES, ("name",), "name")
         names = {row["name"] for row in tables}
         return "mem0" if "history" in names else "langgraph" if "store" in names else None
     if is_own(path):

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import groupby
 from os import PathLike
 from typing import Any
 
 from memoria.errors import InvalidInputError
-from memoria.importers.chats.archive import open_export
+from memoria.importers.chats.archive import Export, open_export
 from memoria.importers.chats.html_text import text_of_html
 from memoria.importers.chats.parsing import (
     Aside,
@@ -75,28 +76,22 @@ def read_gemini(
                 f"{export.path}: no MyActivity.json in it: choose JSON for My Activity in Takeout"
             )
         for name in names:
-            month, said = "", list[list[Message]]()
-            with export.opened(name) as read:
-                for place, item in placed_items(read, f"{export.place(name)}: activity"):
-                    made: list[Message] = []
-                    with aside.at(place):
-                        made = _activity(as_map(item, "an activity"), aside)
-                    if not made:
-                        continue
-                    at = made[0].created_at
-                    if month and f"{at:%Y-%m}" != month:
-                        yield _conversation(month, said)
-                        said = []
-                    month = f"{at:%Y-%m}"
-                    said.append(made)
-            if said:
-                yield _conversation(month, said)
+            said = _activities(export, name, aside)
+            for month, made in groupby(said, lambda messages: f"{messages[0].created_at:%Y-%m}"):
+                messages = [message for each in reversed(list(made)) for message in each]
+                title = f"Gemini, {month}"
+                yield Conversation(id=month, messages=messages, title=title, source=SOURCE)
 
 
-def _conversation(month: str, said: list[list[Message]]) -> Conversation:
-    """Return the conversation of a month; the newest activity stands first in the export."""
-    messages = [message for made in reversed(said) for message in made]
-    return Conversation(id=month, messages=messages, title=f"Gemini, {month}", source=SOURCE)
+def _activities(export: Export, name: str, aside: Aside) -> Iterator[list[Message]]:
+    """Yield the messages of each activity, the newest first, as they stand in the export."""
+    with export.opened(name) as read:
+        for place, item in placed_items(read, f"{export.place(name)}: activity"):
+            made: list[Message] = []
+            with aside.at(place):
+                made = _activity(as_map(item, "an activity"), aside)
+            if made:
+                yield made
 
 
 def _activity(fields: Mapping[str, Any], aside: Aside) -> list[Message]:

@@ -122,10 +122,7 @@ def _read(
     aside: Aside,
 ) -> Iterator[Conversation]:
     with open_export(path) as export:
-        names = export.find(FILES)
-        if not names:
-            raise InvalidInputError(f"{export.path}: no file with the ending .json or .jsonl in it")
-        for name in names:
+        for name in export.needed(FILES, "file with the ending .json or .jsonl"):
             with export.opened(name) as read:
                 items = placed_items(read, f"{export.place(name)}: element")
                 for place, item in items:

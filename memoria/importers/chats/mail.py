@@ -12,11 +12,13 @@ import mailbox
 import os
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from email.errors import MessageError
 from email.header import decode_header, make_header
 from email.message import Message as Mail
 from email.utils import parseaddr, parsedate_to_datetime
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 
@@ -28,8 +30,16 @@ from memoria.types import Conversation, Message
 
 SOURCE = "mail"
 SUFFIXES = (".mbox", ".mbx")
-#: How much of a mail is read: its head; and its text, which comes before what is attached.
-_HEAD_BYTES, _MAIL_BYTES = 100_000, 8_000_000
+#: How much of a mail is read: its head; its text, which comes before the attachments; and of each
+#: field of its head. Python takes hours for a field of megabytes.
+_HEAD_BYTES, _MAIL_BYTES, _FIELD_CHARS = 100_000, 8_000_000, 20_000
+#: Limits of one mail: lines, parts, and parts that contain others. Each part takes memory, and each
+#: line is compared with the ends of all parts around it. No mail that somebody wrote has so many.
+_MOST = (
+    (re.compile(rb"\n"), 500_000),
+    (re.compile(rb"^--", re.MULTILINE), 20_000),
+    (re.compile(rb"^content-type:\s*(?:multipart|message)/", re.IGNORECASE | re.MULTILINE), 100),
+)
 _ID = re.compile(r"<([^<>\s]{1,500})>")
 _REPLY = re.compile(r"^(?:\s*(?:re|aw|wg|fwd?|antw|sv|tr|rif)(?:\[\d+\])?:)+\s*", re.IGNORECASE)
 _QUOTED = re.compile(r"(?:^[^\n>]{0,300}:[ \t]*\n\s*)?(?:^>[^\n]*(?:\n|\Z))+", re.MULTILINE)
@@ -54,7 +64,8 @@ def read_mbox(
         raises the first.
     on_left_out
         Called with the reason for each mail or part of one that is left out: ``empty``,
-        ``spam or trash`` (as Gmail labels it), ``attachment`` or ``quoted text``.
+        ``spam or trash`` (as Gmail labels it), ``attachment``, ``quoted text`` or
+        ``end of a mail with very many lines or parts``.
 
     Raises
     ------
@@ -92,13 +103,10 @@ class _Mailbox:
             with self._path.open("rb") as file:
                 if not file.read(5) == b"From ":
                     raise InvalidInputError(f"{self._path}: not a mailbox: it must begin with From")
-            box = mailbox.mbox(self._path, create=False)
-            try:
+            with closing(mailbox.mbox(self._path, create=False)) as box:
                 for keys in list(self._threads(box).values()):
                     if (found := self._conversation(box, keys)) is not None:
                         yield found
-            finally:
-                box.close()
         except OSError as exc:
             raise InvalidInputError(f"{self._path}: can't be read: {exc.strerror or exc}") from exc
 
@@ -107,7 +115,7 @@ class _Mailbox:
         found: dict[str, tuple[datetime, int]] = {}
         for key in box.iterkeys():
             with self._aside.at(self._place(key)):
-                mail = _mail(box, key, _HEAD_BYTES)
+                mail, _ = _mail(box, key, _HEAD_BYTES)
                 if not _labels(mail).isdisjoint(("Spam", "Trash")):
                     self._aside.left_out("spam or trash")
                     continue
@@ -139,7 +147,9 @@ class _Mailbox:
         root = title = ""
         for _, key in sorted(mails):
             with self._aside.at(self._place(key)):
-                mail = _mail(box, key, _MAIL_BYTES)
+                mail, is_whole = _mail(box, key, _MAIL_BYTES)
+                if not is_whole:
+                    self._aside.left_out("end of a mail with very many lines or parts")
                 name = _name(mail, key)
                 root = root or self._first(name)
                 subject = _header(mail, "Subject")
@@ -175,13 +185,34 @@ class _Mailbox:
         return f"{self._path}: mail {int(str(key)) + 1}"
 
 
-def _mail(box: mailbox.mbox, key: int | str, size: int) -> Mail:
-    """Parse the beginning of a mail."""
+class _ShortFields(email.policy.Compat32):
+    """Reads the beginning of each field of a head."""
+
+    def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
+        name, value = super().header_source_parse(sourcelines)
+        return name, value[:_FIELD_CHARS]
+
+
+def _mail(box: mailbox.mbox, key: int | str, size: int) -> tuple[Mail, bool]:
+    """Parse the beginning of a mail; also tell whether none of its lines or parts is left out."""
     try:
         with box.get_file(str(key) if isinstance(key, str) else key) as file:  # type: ignore[arg-type]
-            return email.message_from_bytes(file.read(size), policy=email.policy.compat32)
+            raw = file.read(size)
+        cut = _cut(raw)
+        return email.message_from_bytes(cut, policy=_ShortFields()), cut is raw
     except (MessageError, RecursionError, ValueError, LookupError) as exc:
         raise InvalidInputError(f"can't be read: {type(exc).__name__}") from exc
+
+
+def _cut(raw: bytes) -> bytes:
+    """Leave out the end of a mail that has more lines or parts than any real one.
+
+    The same object is returned where nothing is left out.
+    """
+    for pattern, most in _MOST:
+        beyond = next(islice(pattern.finditer(raw), most, None), None)
+        raw = raw if beyond is None else raw[: beyond.start()]
+    return raw
 
 
 def _header(mail: Mail, name: str) -> str:

@@ -14,7 +14,6 @@ from os import PathLike
 from typing import Any
 
 from memoria.errors import InvalidInputError
-from memoria.graph.vocabulary import CONNECTOR_KINDS
 from memoria.importers.chats.parsing import (
     Aside,
     OnInvalid,
@@ -25,15 +24,13 @@ from memoria.importers.chats.parsing import (
     string_in,
     whole,
 )
+from memoria.importers.chats.stores import KIND, RELATION_WEIGHT, TOPIC
 from memoria.ingest.jsonl import raw_lines
 from memoria.remember.ids import topic_id
 from memoria.types import Memory, Relation
 
-KIND = "Event"
-TOPIC = CONNECTOR_KINDS[2]
 #: Weight of the edge from an observation to what it is about, as `remember(about=)` has it.
 ABOUT, ABOUT_WEIGHT = "about", 0.7
-RELATION_WEIGHT = 0.8
 SOURCE = "memory-server"
 
 

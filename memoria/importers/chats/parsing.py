@@ -11,16 +11,16 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from os import PathLike
-from typing import Any, NamedTuple, NoReturn, Protocol
+from itertools import count
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
-from memoria._support.foreign_files import check_containers
+from memoria._support.foreign_files import MAX_LINE_BYTES, check_containers
 from memoria._support.wording import kind_of
 from memoria._support.wording import whole as whole  # for the importers
 from memoria.errors import InvalidInputError
-from memoria.importers.chats.archive import Export, open_export
+from memoria.importers.chats.archive import Export
 from memoria.importers.chats.items import read_items
-from memoria.ingest.jsonl import MAX_LINE_BYTES, at_place, parse_object
+from memoria.ingest.jsonl import at_place, parse_object
 from memoria.types import Item, Message
 
 #: A text of so many characters is at most 1 MB, which is what a message may hold.
@@ -40,13 +40,6 @@ _BLANKS = re.compile(r"\s*")
 
 OnInvalid = Callable[[InvalidInputError], None]
 OnLeftOut = Callable[[str], None]
-
-
-class Parser(Protocol):
-    """Makes a conversation and its documents from an element of an export."""
-
-    def __call__(self, item: Mapping[str, Any], aside: Aside, /) -> Iterable[Item]:
-        """Read one element."""
 
 
 class Aside:
@@ -70,7 +63,9 @@ class Aside:
         """Give errors their place, and pass over what is wrong if that is wanted."""
         try:
             yield
-        except InvalidInputError as exc:
+        except (InvalidInputError, RecursionError) as exc:
+            if not isinstance(exc, InvalidInputError):
+                exc = InvalidInputError("nested too deep")
             located = at_place(exc, place)
             if self._on_invalid is None:
                 raise located from exc
@@ -84,21 +79,8 @@ class Aside:
         return Aside(lambda error: outer(at_place(error, place)), self.left_out)
 
 
-def read_export(
-    path: str | PathLike[str], pattern: str, what: str, parse: Parser, aside: Aside
-) -> Iterator[Item]:
-    """Read the conversations of all files of an export whose name matches a pattern.
-
-    Parameters
-    ----------
-    what
-        Name of the export in the error if none of its files matches.
-    """
-    with open_export(path) as export:
-        names = export.find(pattern)
-        if not names:
-            raise InvalidInputError(f"{export.path}: no {what} in it")
-        yield from read_elements(export, names, "conversation", parse, aside)
+#: Makes the conversations, documents or memories of one element of an export.
+Parser: TypeAlias = Callable[[Mapping[str, Any], Aside], Iterable[Item]]
 
 
 def read_elements(
@@ -113,19 +95,31 @@ def read_elements(
     """
     for name in names:
         with export.opened(name) as read:
-            for place, item in placed_items(read, f"{export.place(name)}: {what}"):
-                found: Iterable[Item] = ()
-                with aside.at(place):
-                    found = list(parse(as_map(item, f"a {what}"), aside.within(place)))
-                yield from found
+            items = placed_items(read, f"{export.place(name)}: {what}")
+            yield from parsed(items, f"a {what}", parse, aside)
+
+
+def parsed(
+    items: Iterable[tuple[str, Any]], what: str, parse: Parser, aside: Aside
+) -> Iterator[Item]:
+    """Yield the contents of elements, each of which comes with its place.
+
+    Parameters
+    ----------
+    what
+        Name of an element in errors, with its article.
+    """
+    for place, item in items:
+        found: Iterable[Item] = ()
+        with aside.at(place):
+            found = list(parse(as_map(item, what), aside.within(place)))
+        yield from found
 
 
 def placed_items(read: Callable[[int], bytes], place: str) -> Iterator[tuple[str, Any]]:
     """Yield the elements of a file, each with its place: the one given, and a number from 1."""
-    number = 0
     items = read_items(read)
-    while True:
-        number += 1
+    for number in count(1):
         try:
             item = next(items)
         except StopIteration:
@@ -285,16 +279,14 @@ def messages_of(text: str, *, id_: str, **fields: Any) -> list[Message]:
     """
     text = whole(text).strip()
     starts = range(0, len(text), MAX_TEXT_CHARS)
-    made = []
-    for number, start in enumerate(starts, 1):
-        made.append(
-            Message(
-                text=text[start : start + MAX_TEXT_CHARS],
-                id=id_ if number == 1 else _further_id(id_, number),
-                **(fields if number == 1 else fields | {"reply_to": None}),
-            )
+    return [
+        Message(
+            text=text[start : start + MAX_TEXT_CHARS],
+            id=id_ if number == 1 else _further_id(id_, number),
+            **(fields if number == 1 else fields | {"reply_to": None}),
         )
-    return made
+        for number, start in enumerate(starts, 1)
+    ]
 
 
 def _further_id(id_: str, number: int) -> str:

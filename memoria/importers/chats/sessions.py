@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
+from memoria._support.foreign_files import MAX_LINE_BYTES
 from memoria._support.session_lines import Said, said_to_claude_code, said_to_codex
 from memoria.errors import InvalidInputError
 from memoria.importers.chats.archive import open_export
@@ -30,7 +31,7 @@ from memoria.importers.chats.parsing import (
     time_in,
     whole,
 )
-from memoria.ingest.jsonl import MAX_LINE_BYTES, parse_object
+from memoria.ingest.jsonl import parse_object
 from memoria.types import Conversation, Message
 
 FILES = r"(?:.*/)?[^/]+\.jsonl"
@@ -109,10 +110,7 @@ class _Reader:
     def read(self, path: str | PathLike[str]) -> Iterator[Conversation]:
         """Yield the sessions of all files."""
         with open_export(path, folders=MAX_FOLDERS) as export:
-            names = export.names if export.single else export.matching(FILES)
-            if not names:
-                raise InvalidInputError(f"{export.path}: no session (*.jsonl) in it")
-            for name in names:
+            for name in export.needed(FILES, "session (*.jsonl)", anywhere=True):
                 session = _Session(id=name.rpartition("/")[2].removesuffix(".jsonl"))
                 with export.opened(name) as read:
                     for line in placed_lines(read, export.place(name)):

@@ -7,7 +7,9 @@ Reads files. No language model is asked: a sentence stays the sentence that it w
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from itertools import groupby, islice
+from operator import itemgetter
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -19,10 +21,11 @@ from memoria.importers.chats.parsing import (
     Aside,
     OnInvalid,
     OnLeftOut,
+    Parser,
     as_list,
-    as_map,
     digest,
     map_in,
+    parsed,
     placed_items,
     string_in,
     time_in,
@@ -36,6 +39,8 @@ KIND, TOPIC = "Event", "Topic"
 RELATION_WEIGHT = 0.8
 _HISTORY = ("memory_id", "new_memory", "event", "created_at", "updated_at", "is_deleted")
 _STORE = ("prefix", "key", "value", "created_at", "updated_at")
+#: Texts of one memory that are kept until its last one is known.
+_MAX_REVISIONS = 10_000
 #: Fields of a value in which its text may stand.
 _TEXTS = ("content", "text", "memory", "data", "value")
 
@@ -93,17 +98,14 @@ def read_langgraph(
     """
     aside = Aside(on_invalid, on_left_out)
     if is_sqlite(Path(path)):
-        query = "SELECT prefix, key, value, created_at, updated_at FROM store ORDER BY prefix, key"
-        rows = sqlite_rows(Path(path), query, _STORE)
-        return _each(((f"{path}: item", row) for row in rows), _langgraph, aside)
+        rows = sqlite_rows(Path(path), "store", _STORE, "prefix, key")
+        placed = ((f"{path}: item", row) for row in rows)
+        return parsed(placed, "an element", _langgraph, aside)
     return read_objects(path, ("items", "results"), _langgraph, aside)
 
 
 def read_objects(
-    path: str | PathLike[str],
-    lists: tuple[str, ...],
-    parse: Callable[[Mapping[str, Any], Aside], Iterable[Item]],
-    aside: Aside,
+    path: str | PathLike[str], lists: tuple[str, ...], parse: Parser, aside: Aside
 ) -> Iterator[Item]:
     """Read the objects of files: those of a list, on lines, or of the lists in an object.
 
@@ -113,13 +115,11 @@ def read_objects(
         Fields of an object that hold a list of the objects.
     """
     with open_export(path) as export:
-        names = export.names if export.single else export.matching(FILES)
-        if not names:
-            raise InvalidInputError(f"{export.path}: no file with the ending .json or .jsonl in it")
-        for name in names:
+        what = "file with the ending .json or .jsonl"
+        for name in export.needed(FILES, what, anywhere=True):
             with export.opened(name) as read:
                 items = placed_items(read, f"{export.place(name)}: element")
-                yield from _each(_unfolded(items, lists), parse, aside)
+                yield from parsed(_unfolded(items, lists), "an element", parse, aside)
 
 
 def _unfolded(
@@ -134,18 +134,6 @@ def _unfolded(
                 yield from ((f"{place}: {key} {n}", each) for n, each in enumerate(item[key], 1))
         else:
             yield place, item
-
-
-def _each(
-    placed: Iterable[tuple[str, Any]],
-    parse: Callable[[Mapping[str, Any], Aside], Iterable[Item]],
-    aside: Aside,
-) -> Iterator[Item]:
-    for place, item in placed:
-        found: list[Item] = []
-        with aside.at(place):
-            found = list(parse(as_map(item, "an element"), aside))
-        yield from found
 
 
 def memory_of(source: str, id_: str, text: str, **fields: Any) -> Memory:
@@ -190,23 +178,17 @@ def _mem0_relation(fields: Mapping[str, Any]) -> Iterator[Item]:
 
 def _mem0_history(path: Path, aside: Aside) -> Iterator[Item]:
     """Yield the last text of each memory, and those before, which are no longer valid."""
-    query = (
-        "SELECT memory_id, new_memory, event, created_at, updated_at, is_deleted FROM history "
-        "ORDER BY memory_id, coalesce(updated_at, created_at), rowid"
-    )
-    before: list[Mapping[str, Any]] = []
-    for row in sqlite_rows(path, query, _HISTORY):
-        if before and row["memory_id"] != before[0]["memory_id"]:
-            yield from _revisions(path, before, aside)
-            before = []
-        before.append(row)
-    if before:
-        yield from _revisions(path, before, aside)
+    order = "memory_id, coalesce(updated_at, created_at), rowid"
+    rows = sqlite_rows(path, "history", _HISTORY, order)
+    for _, revisions in groupby(rows, key=itemgetter("memory_id")):
+        yield from _revisions(path, list(islice(revisions, _MAX_REVISIONS + 1)), aside)
 
 
 def _revisions(path: Path, rows: list[Mapping[str, Any]], aside: Aside) -> Iterator[Item]:
     made: list[Item] = []
     with aside.at(f"{path}: memory {rows[0]['memory_id']}"):
+        if len(rows) > _MAX_REVISIONS:
+            raise InvalidInputError(f"it has more than {_MAX_REVISIONS:,} earlier texts")
         if rows[-1]["event"] == "DELETE" or rows[-1]["is_deleted"]:
             aside.left_out("deleted")
             return

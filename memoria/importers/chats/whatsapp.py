@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from itertools import chain
+from itertools import chain, groupby
 from os import PathLike
 
 from memoria.errors import InvalidInputError
@@ -78,27 +78,16 @@ def read_whatsapp(
     """
     aside = Aside(on_invalid, on_left_out)
     with open_export(path) as export:
-        names = export.names if export.single else export.find(FILES)
-        if not names:
-            raise InvalidInputError(f"{export.path}: no chat of WhatsApp (_chat.txt) in it")
-        for name in names:
+        for name in export.needed(FILES, "chat of WhatsApp (_chat.txt)"):
             order = _order(export, name)
             if order is None:
                 raise InvalidInputError(f"{export.place(name)}: no line begins with a date")
             title = _title(export, name)
-            month, messages = "", list[Message]()
-            for message in _messages(export, name, order, aside):
-                if month and f"{message.created_at:%Y-%m}" != month:
-                    yield _conversation(title, month, messages)
-                    messages = []
-                month = f"{message.created_at:%Y-%m}"
-                messages.append(message)
-            if messages:
-                yield _conversation(title, month, messages)
-
-
-def _conversation(title: str, month: str, messages: list[Message]) -> Conversation:
-    return Conversation(id=f"{title}/{month}", messages=messages, title=title, source=SOURCE)
+            said = _messages(export, name, order, aside)
+            for month, messages in groupby(said, lambda message: f"{message.created_at:%Y-%m}"):
+                yield Conversation(
+                    id=f"{title}/{month}", messages=list(messages), title=title, source=SOURCE
+                )
 
 
 def _title(export: Export, name: str) -> str:
@@ -148,9 +137,10 @@ def _messages(export: Export, name: str, order: str, aside: Aside) -> Iterator[M
     place, head, lines, size = "", None, list[str](), 0
     for next_place, next_head, line in _entries(export, name):
         if next_head is None:
-            if (size := size + len(line)) <= MAX_MESSAGE_CHARS:
+            added = len(line) + 1  # with its end: an empty line takes room as well
+            if (size := size + added) <= MAX_MESSAGE_CHARS:
                 lines.append(line)
-            elif size - len(line) <= MAX_MESSAGE_CHARS:
+            elif size - added <= MAX_MESSAGE_CHARS:
                 aside.left_out("end of a long message")
             continue
         size = 0

@@ -16,13 +16,15 @@ _OPENING = re.compile(
 )
 _CLOSING = {"%%": "%%", "<!--": "-->"}
 _HEAD = r"data:[A-Za-z]{1,20}/[\w.+-]{1,60}(?:;[\w=.-]{1,40}){0,4},"
-_DATA = _HEAD + r"[^\s)\"'<>]{64,}"
+# No data have a bracket, so that those of one picture end where another one begins.
+_BYTES = r"[^\s()\[\]\"'<>]{64,}"
+_DATA = _HEAD + _BYTES
 #: Pictures that stand in the text itself, each with what stays of it.
 _PICTURES = (
     (re.compile(rf'!\[([^\[\]\n]*)\]\([ \t]*<?{_DATA}>?(?:[ \t]+"[^"\n]*")?[ \t]*\)'), r"\1"),
     (re.compile(rf"<img\b[^<>]{{0,500}}?[\"']{_DATA}[\"'][^<>]{{0,500}}>"), ""),
     (re.compile(rf"^[ \t]{{0,3}}\[[^\[\]\n]+\]:[ \t]*<?{_DATA}>?[ \t]*$", re.MULTILINE), ""),
-    (re.compile(rf"({_HEAD})[^\s)\"'<>]{{64,}}"), r"\1…"),
+    (re.compile(rf"({_HEAD}){_BYTES}"), r"\1…"),
 )
 #: Languages of code blocks in which programs keep drawings.
 _DRAWN = "compressed-json"

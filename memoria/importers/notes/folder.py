@@ -98,12 +98,10 @@ def read_notes(
         raise InvalidInputError(f"{root}: an export of memoria: read it with memoria ingest {root}")
     if any(find_spec(package) is None for package in ("markdown_it", "yaml")):
         raise ConfigError(f"reading notes needs more packages: {install_command('notes')}")
-    if root.is_file():
-        root, names = root.parent, [root.name]
-    else:
-        names = None
-    reader = _Reader(root, on_invalid or _raise, on_left_out or (lambda _: None))
-    return reader.notes(reader.find(exclude) if names is None else iter(names), source, sites)
+    top = root.parent if root.is_file() else root
+    reader = _Reader(top, on_invalid or _raise, on_left_out or (lambda _: None))
+    found = iter([root.name]) if root.is_file() else reader.find(exclude)
+    return reader.notes(found, source, sites)
 
 
 def _raise(error: InvalidInputError) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -90,7 +91,10 @@ def split_front_matter(text: str, warn: Warn) -> tuple[FrontMatter, str]:
         return FrontMatter(), text if match[1].strip() else text[match.end() :]
     rest = text[match.end() :]
     second = _BLOCK.match(rest)  # some programs put theirs in front of the one that is there
-    if second is not None and (more := _yaml_fields(second[1])):
+    more = None
+    with suppress(InvalidInputError):  # the text between two rules
+        more = None if second is None else _yaml_fields(second[1])
+    if second is not None and more:
         for name, value in more.items():
             if name in _TAGS and name in fields:
                 fields[name] = [*_flat(fields[name]), *_flat(value)]
@@ -147,7 +151,7 @@ for _kind, _pattern, _first_letters in (
 def _fields(block: str, warn: Warn) -> dict[str, Any] | None:
     """Read the fields; None if there are none."""
     try:
-        return _yaml_fields(block, strict=True)
+        return _yaml_fields(block)
     except InvalidInputError as exc:
         fields, left_out = _fields_by_line(block)
         if not fields or left_out > block.count("\n") // 2:
@@ -159,20 +163,15 @@ def _fields(block: str, warn: Warn) -> dict[str, Any] | None:
         return fields
 
 
-def _yaml_fields(block: str, *, strict: bool = False) -> dict[str, Any] | None:
-    """Return the fields of YAML; None if it has none, or is not YAML.
+def _yaml_fields(block: str) -> dict[str, Any] | None:
+    """Return the fields of YAML; None if it has none.
 
     Raises
     ------
     InvalidInputError
-        ``strict``, and it is not YAML; the message begins with the line.
+        It is not YAML; the message begins with the line.
     """
-    try:
-        found = _loaded(block)
-    except InvalidInputError:
-        if strict:
-            raise
-        return None
+    found = _loaded(block)
     if not isinstance(found, dict):
         return None
     return {_text(name).lower(): value for name, value in found.items() if value is not None}

@@ -46,11 +46,7 @@ _HISTORY = ("SUPPRESSES", "COACTIVATED")
 
 
 async def export_lines(
-    store: Store,
-    *,
-    scope: str,
-    embeddings: bool = True,
-    on_skipped: Skip | None = None,
+    store: Store, *, scope: str, embeddings: bool = True, on_skipped: Skip | None = None
 ) -> AsyncIterator[str]:
     """Read a scope in the form that ``memoria ingest`` reads, a line at a time.
 

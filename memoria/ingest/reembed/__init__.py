@@ -5,10 +5,6 @@ set-up. `memoria.ingest.reembed.record` has the states and what leads from one t
 """
 
 from memoria.ingest.reembed.calls import reembed
-from memoria.ingest.reembed.ending import (
-    ReembedReport,
-    finish_reembedding,
-    roll_back_reembedding,
-)
+from memoria.ingest.reembed.ending import ReembedReport, finish_reembedding, roll_back_reembedding
 
 __all__ = ["ReembedReport", "finish_reembedding", "reembed", "roll_back_reembedding"]

@@ -45,11 +45,7 @@ State: TypeAlias = Literal["filling", "sweeping", "kept", "dropping"]
 
 async def begin(store: Store, live: int, embedder: NamedEmbedder) -> bool:
     """Move from none to ``filling``; the record then has the number of the new generation."""
-    parameters = {
-        "dimensions": embedder.dimensions,
-        "embedder": embedder.name,
-        "generation": live,
-    }
+    parameters = {"dimensions": embedder.dimensions, "embedder": embedder.name, "generation": live}
     rows = await store.run(load("ingest.reembed.begin"), parameters)
     return bool(rows[0]["begun"])
 

@@ -18,7 +18,7 @@ from memoria.formulas.edge_score import above_unrelated
 from memoria.graph.clock import advance_clock
 from memoria.graph.vocabulary import ORIGIN_SIMILARITY, SIMILAR, clock_key
 from memoria.learn.link.choose import Link, MemoryFacts, choose_links, facts_of
-from memoria.learn.link.config import UNRELATED_COSINES, LinkConfig, SimilarityLinkConfig
+from memoria.learn.link.config import LinkConfig, SimilarityLinkConfig
 from memoria.learn.link.nearest import NearestRequest, Neighbours, find_nearest
 from memoria.store import Rows, Store
 from memoria.store.facts import ServerFacts
@@ -39,12 +39,12 @@ class LinkCall:
         server: ServerFacts,
         wanted: Iterable[str] | None,
     ) -> None:
+        # The settings are those of `measured_config`.
         self._store = store
         self._scope = scope
         self._config = config
         self._increment = config.increment if isinstance(config, SimilarityLinkConfig) else None
         self._server = server
-        self._unrelated = unrelated_cosine(config, server.embedder)
         self._wanted = None if wanted is None else frozenset(wanted)
         self._hours: float | None = None
         self._done: dict[tuple[str, str], float] = {}
@@ -86,15 +86,14 @@ class LinkCall:
             dialect=self._server.vector_dialect,
             generation=self._server.generation,
         )
+        unrelated = self._config.unrelated_cosine or 0.0
         found = {
-            id_: [(other, above_unrelated(cosine, self._unrelated)) for other, cosine in hits]
+            id_: [(other, above_unrelated(cosine, unrelated)) for other, cosine in hits]
             for id_, hits in (await find_nearest(self._store, ids, request)).items()
         }
-        if isinstance(
-            self._config, SimilarityLinkConfig
-        ):  # shared topics may make up for a low cosine
+        if isinstance(self._config, SimilarityLinkConfig):  # shared topics may make up for it
             return found
-        least = self._config.min_cosine
+        least = self._config.least_cosine
         return {id_: [hit for hit in hits if hit[1] >= least] for id_, hits in found.items()}
 
     async def _facts(self, ids: Iterable[str]) -> dict[str, MemoryFacts]:
@@ -167,10 +166,3 @@ class LinkCall:
         }
         row = (await self._store.run(load("link.write"), parameters))[0]
         return row["edges"], row["created"]
-
-
-def unrelated_cosine(config: LinkConfig, embedder: str | None) -> float:
-    """Return the cosine from which the settings count, by the name of the recorded embedder."""
-    if config.unrelated_cosine is not None:
-        return config.unrelated_cosine
-    return UNRELATED_COSINES.get(embedder or "", 0.0)

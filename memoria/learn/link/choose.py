@@ -91,10 +91,7 @@ def _merged(one: Link, other: Link) -> Link:
 
 
 def _choose(
-    id_: str,
-    hits: list[tuple[str, float]],
-    facts: Mapping[str, MemoryFacts],
-    config: LinkConfig,
+    id_: str, hits: list[tuple[str, float]], facts: Mapping[str, MemoryFacts], config: LinkConfig
 ) -> Iterable[tuple[str, float]]:
     if isinstance(config, CompositeLinkConfig):
         scored = (
@@ -112,7 +109,7 @@ def _composite(
         tags=jaccard(one.tags, other.tags),
         category=category_match(one.category, other.category),
         temporal=temporal_proximity(one.hours, other.hours, sigma=config.sigma_hours),
-        min_cosine=config.min_cosine,
+        min_cosine=config.least_cosine,
     )
 
 
@@ -126,7 +123,7 @@ def _similar(
     nearest = [
         (other, cosine)
         for other, cosine in _best(hits, config.max_links)
-        if cosine >= config.min_cosine
+        if cosine >= config.least_cosine
     ]
     yield from nearest
     taken = {other for other, _ in nearest}

@@ -20,6 +20,7 @@ from memoria.graph.vocabulary import ORIGIN_SIMILARITY, UNIQUE_INDEX
 from memoria.learn.link.call import LinkCall
 from memoria.learn.link.choose import PRUNE_BELOW
 from memoria.learn.link.config import CompositeLinkConfig, LinkConfig
+from memoria.learn.link.cosines import UNKNOWN, Embeds, cosines_of, measured_config
 from memoria.store import StoreOrDriver, with_certainty, writable_store_of
 from memoria.store.queries import load
 from memoria.types import Count, LinkReport
@@ -39,6 +40,9 @@ class Linker:
         A `Store`, such as that of a retriever, or an open driver of your own.
     config
         How to link: a `CompositeLinkConfig` (the default) or a `SimilarityLinkConfig`.
+    embedder
+        That whose vectors the database holds. It is needed once, and only if it is not one of
+        memoria's own models, to measure how near unrelated texts are to it.
     batch_size
         How many memories are linked in one transaction at most; 1 to 10,000.
     clock
@@ -53,6 +57,7 @@ class Linker:
         *,
         scope: str,
         config: LinkConfig | None = None,
+        embedder: Embeds | None = None,
         batch_size: int = 256,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         database: str | None = None,
@@ -65,6 +70,7 @@ class Linker:
                 "config must be a CompositeLinkConfig or a SimilarityLinkConfig, "
                 f"got {kind_of(config)}"
             )
+        self._embedder = embedder
         self._batch_size = batch_size
         self._store = writable_store_of(store, database)
         self._clock = clock
@@ -93,6 +99,11 @@ class Linker:
         progress
             Called with ``"links"``, the number of memories done so far, and None.
 
+        Returns
+        -------
+        LinkReport
+            Empty if an embedder that had to be measured failed: nothing is linked then.
+
         Raises
         ------
         InvalidInputError
@@ -102,14 +113,25 @@ class Linker:
         """
         facts = await require_ready(self._store, UNIQUE_INDEX, vectors=True)
         wanted = None if ids is None else check_ids(ids)
-        call = LinkCall(self._store, self.scope, self.config, facts, wanted)
         report = LinkReport()
+        config = await self._measured(facts.embedder)
+        if config is None:
+            return report
+        call = LinkCall(self._store, self.scope, config, facts, wanted)
         done = 0
         async for page in self._pages(wanted):
             report = report.plus(await call.link_page(page, self._clock(), only_new=only_new))
             done += len(page)
             (progress or silent)("links", done, None)
         return report
+
+    async def _measured(self, recorded: str | None) -> LinkConfig | None:
+        """Return the settings for the embedder of the stored vectors; None if it failed."""
+        config = self.config
+        if config.unrelated_cosine is not None and config.min_cosine is not None:
+            return measured_config(config, UNKNOWN)
+        cosines = await cosines_of(self._store, recorded, self._embedder)
+        return None if cosines is None else measured_config(config, cosines)
 
     @with_certainty
     async def prune(self, *, below: float = PRUNE_BELOW) -> Count:

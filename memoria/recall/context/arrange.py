@@ -5,7 +5,7 @@ nothing.
 
 The best memory comes first. A memory is nested below a better one only if they are joined by an
 edge that says more than both texts. Messages of the same conversation and day are grouped, so that
-the day is written once.
+the day is written once; so are memories of one scope, where there are several.
 """
 
 from __future__ import annotations
@@ -27,16 +27,15 @@ _LATE = datetime.max.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
-    """A memory in its place; ``reason`` is the edge that joins it to its parent ``above``."""
+    """A memory in its place.
+
+    ``reason`` is the edge that joins it to its parent ``above``; ``depth`` is 0 for a root.
+    """
 
     one: Candidate
     above: Line | None = None
     reason: Reason | None = None
-
-    @property
-    def depth(self) -> int:
-        """Nesting depth; 0 for a root."""
-        return 0 if self.above is None else self.above.depth + 1
+    depth: int = 0
 
 
 def arrange(
@@ -53,14 +52,16 @@ def arrange(
     if order == "time":
         lines = [line for tree in trees for line in tree]
         return sorted(lines, key=lambda line: _time_of(line.one))  # stable: ties by worth
-    together: dict[tuple[str, ...], dict[str, list[list[Line]]]] = {}
+    of_scopes: dict[str, dict[tuple[str, ...], dict[str, list[list[Line]]]]] = {}
     for tree in trees:
         root = tree[0]
+        together = of_scopes.setdefault(root.one.scope, {})
         key = (_conversation(root.one), root.one.day) if root.one.day else (whole_id(root.one.id),)
         days = together.setdefault(key, {})
         days.setdefault(whole_id(root.one.id), []).append(tree)
     return [
         line
+        for together in of_scopes.values()
         for days in together.values()
         for parts in days.values()
         for tree in parts
@@ -80,6 +81,9 @@ def _trees(chosen: Sequence[Candidate], reasons: Reasons) -> Iterator[list[Line]
         if one.id in lines:
             continue
         root = lines[one.id] = Line(one)
+        if one.id not in reasons:
+            yield [root]
+            continue
         waiting: list[tuple[int, int, str]] = []
         grown = root
         while True:
@@ -93,7 +97,9 @@ def _trees(chosen: Sequence[Candidate], reasons: Reasons) -> Iterator[list[Line]
                 break
             place, _, above = heappop(waiting)
             new = chosen[place]
-            grown = lines[new.id] = Line(new, lines[above], reasons[above][new.id])
+            parent = lines[above]
+            grown = Line(new, parent, reasons[above][new.id], parent.depth + 1)
+            lines[new.id] = grown
             below[above].append(grown)
         yield [*_downwards(root, below)]
 
@@ -117,16 +123,21 @@ def _conversation(one: Candidate) -> str:
     return str(one.memory.metadata.get("conversation", ""))
 
 
-def days_of(lines: Iterable[Line], *, nested: bool) -> Iterator[tuple[str, str]]:
+def headings_of(lines: Iterable[Line], *, nested: bool) -> Iterator[tuple[str, str]]:
     """Yield, for each line, the heading above it and the day to show in the line; mostly "".
 
-    A heading applies to all lines that follow. If lines are ``nested``, a child from another day
-    shows its own day instead.
+    A heading names the day, and the scope where there are several. It applies to all lines that
+    follow. If lines are ``nested``, a child from another day shows its own day instead.
     """
-    day = ""
+    day, scope = "", ""
     for line in lines:
+        changed = line.one.scope != scope
+        scope, day = line.one.scope, "" if changed else day
         own = line.one.day or ("undated" if day else "")
-        if own == day:
+        if changed:
+            day = own
+            yield ", ".join(filter(None, (" ".join(scope.split()), own))), ""
+        elif own == day:
             yield "", ""
         elif nested and line.above is not None:
             yield "", own

@@ -31,14 +31,9 @@ from memoria.recall.context.duplicates import find_duplicates
 from memoria.recall.context.excerpt import ELLIPSIS, excerpt
 from memoria.recall.context.render import join, render
 from memoria.recall.context.tokens import CountTokens, estimate_tokens, least_tokens
-from memoria.types import (
-    ContextItem,
-    ContextPack,
-    Exploration,
-    OmittedItem,
-    Path,
-    path_order,
-)
+from memoria.recall.context.worth import brought_by
+from memoria.types import ContextItem, ContextPack, Exploration, OmittedItem, Path, path_order
+from memoria.types.renaming import bare_id
 
 # A text of up to SHORT_TOKENS is shown whole; an excerpt gets at least LEAST_TOKENS.
 SHORT_TOKENS = 60
@@ -47,6 +42,9 @@ LEAST_TOKENS = 40
 # 134 for 2,000; a quarter more if the whole text then fits. With more, a few long answers fill the
 # context; with less, excerpts lose the answer. docs/context.md has figures.
 PER_ROOT = 3.0
+# A reason for a likely memory need not be likely itself: it enters if paths bring it this much
+# relevance. With less, off-topic memories enter; docs/project/experiments.md has figures.
+EXPLAINED = 0.1
 
 
 def pack(
@@ -84,7 +82,7 @@ class ContextBuilder:
     ------
     InvalidInputError
         ``budget_tokens`` is out of range; or, from `build`, ``count_tokens`` returned a number out
-        of range.
+        of range, or two scopes have a memory with the same id.
     """
 
     def __init__(
@@ -101,9 +99,9 @@ class ContextBuilder:
 
     def add(self, path: Path) -> None:
         """Add one path; of paths with the same ids, one with texts and the most energy stays."""
-        known = self._paths.setdefault(path.ids, path)
+        known = self._paths.setdefault(path.place, path)
         if known is not path:
-            self._paths[path.ids] = min(
+            self._paths[path.place] = min(
                 known, path, key=lambda path: (not path.memories, -path.energy, repr(path))
             )
 
@@ -129,7 +127,8 @@ class ContextBuilder:
             scores of hits.
         relevance
             Id -> relevance, a probability, such as those of `Recall.ranked`. The texts of memories
-            below `ContextConfig.min_relevance` stay out, whatever room there is. If the relevance
+            below `ContextConfig.min_relevance` stay out, whatever room there is, unless paths bring
+            them a relevance of at least 0.1; see `brought_by`. If the relevance
             of all that have a worth is known, and that of the best is below
             `ContextConfig.min_best_relevance`, all texts stay out. None: not known.
         hidden
@@ -155,7 +154,7 @@ class ContextBuilder:
         found = gather(paths, worth)
         for one in found:
             one.newer = (newer or {}).get(one.id)
-        self._leave_out(found, worth, relevance, hidden)
+        self._leave_out(found, worth, relevance or {}, hidden, paths)
         self._drop_duplicates(found, near)
         work = _Work(found, reasons_of(paths), query, self._config, self._count_tokens)
         draft = work.pack(self._budget)
@@ -171,11 +170,12 @@ class ContextBuilder:
         self,
         found: Sequence[Candidate],
         worth: Mapping[str, float] | None,
-        relevance: Mapping[str, float] | None,
+        known: Mapping[str, float],
         hidden: Collection[str],
+        paths: Iterable[Path],
     ) -> None:
         """Mark the memories to leave out regardless of the budget, with the reason."""
-        known = relevance or {}
+        brought = brought_by(paths, known)
         ranked = {one.id for one in found} if worth is None else worth.keys()
         _, limit = self._config.limit_of_best
         nothing = bool(ranked) and known.keys() >= ranked
@@ -183,7 +183,10 @@ class ContextBuilder:
         for one in found:
             if one.id in hidden:
                 one.out = "filter"
-            elif nothing or known.get(one.id, 1.0) < self._config.min_relevance:
+            elif nothing or (
+                known.get(one.id, 1.0) < self._config.min_relevance
+                and brought.get(one.id, 0.0) < EXPLAINED
+            ):
                 one.out = "relevance"
 
     def _drop_duplicates(self, found: Sequence[Candidate], near: Iterable[tuple[str, str]]) -> None:
@@ -228,16 +231,16 @@ class _Work:
         self._waiting = [one for one in found if one.out is None and one.text]
         self._places = {one.id: place for place, one in enumerate(found)}
         self._reasons = reasons
-        self._prefix = prefix_for(config.label_prefix, self._places)
+        self._prefix = prefix_for(config.label_prefix, map(bare_id, self._places))
         self._terms = query_terms(query) if query else []
         self._config = config
         self._count_tokens = count_tokens
         self._most = SHORT_TOKENS  # tokens of one text
         self._texts: dict[str, str] = {}
         self._counted: dict[str, int] = {}
-        self._least: dict[
-            str, int
-        ] = {}  # at most the tokens of a text that was not read to its end
+        self._alone_counted: dict[tuple[str, str], int] = {}  # of a line: id, text -> tokens
+        # At most the tokens of a text that was not read to its end.
+        self._least: dict[str, int] = {}
 
     def pack(self, budget: int) -> _Draft:
         """Fill the budget; if all memories fit, try longer excerpts."""
@@ -318,8 +321,12 @@ class _Work:
 
     def _alone(self, one: Candidate, text: str) -> int:
         """Return the tokens of a line by itself."""
-        names, texts = {one.id: self._name(one)}, {one.id: text}
-        return self._tokens(f"{render([Line(one)], names, texts, self._config)[0]}\n")
+        known = self._alone_counted.get((one.id, text))
+        if known is None:
+            names, texts = {one.id: self._name(one)}, {one.id: text}
+            line = render([Line(one)], names, texts, self._config)[0]
+            known = self._alone_counted[one.id, text] = self._tokens(f"{line}\n")
+        return known
 
     def _name(self, one: Candidate) -> str:
         """Return a placeholder as long as the name, whose number is not known yet."""
@@ -336,7 +343,7 @@ class _Work:
 
     def _names(self, ids: Sequence[str]) -> dict[str, str]:
         if self._config.names == "id":
-            return {id_: " ".join(id_.split()) for id_ in ids}
+            return {id_: " ".join(bare_id(id_).split()) for id_ in ids}
         return labels_of(ids, self._prefix)
 
     def _exceeds(self, text: str, tokens: int) -> bool:

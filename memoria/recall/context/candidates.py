@@ -9,10 +9,11 @@ mention the same thing.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from memoria.errors import InvalidInputError
 from memoria.graph.connectors import is_connector
 from memoria.graph.vocabulary import says_more
 from memoria.types import Direction, Hop, MemoryNode, OmitReason, Path
@@ -26,8 +27,12 @@ REACHED_WORTH = 0.5
 
 @dataclass(slots=True, eq=False)
 class Candidate:
-    """A memory on the paths; ``path`` is the one that brought the most energy."""
+    """A memory on the paths; ``path`` is the one that brought the most energy.
 
+    ``id`` is that of the memory; with a prefix where memories of several scopes are packed.
+    """
+
+    id: str
     memory: MemoryNode
     path: Path
     energy: float  # brought by this path
@@ -41,9 +46,9 @@ class Candidate:
     newer: str | None = None  # id of the statement that probably replaces it
 
     @property
-    def id(self) -> str:
-        """Id of the memory."""
-        return self.memory.id
+    def scope(self) -> str:
+        """Scope of the memory; "" where only that of the retriever is read."""
+        return self.path.scope
 
 
 class Reason(NamedTuple):
@@ -60,6 +65,11 @@ Reasons = Mapping[str, Mapping[str, Reason]]
 def gather(paths: Iterable[Path], worth: Mapping[str, float] | None = None) -> list[Candidate]:
     """Return the memories on ``paths`` (in `path_order`), those with the most worth first.
 
+    Raises
+    ------
+    InvalidInputError
+        Two scopes have a memory with the same id.
+
     Notes
     -----
     Without ``worth``, the worth of a memory is its score as a hit of the search, plus the most
@@ -70,15 +80,19 @@ def gather(paths: Iterable[Path], worth: Mapping[str, float] | None = None) -> l
     reached: dict[str, float] = defaultdict(float)
     best: dict[str, tuple[bool, float, Path]] = {}
     given = list(paths)
+    _check_scopes(given)
     memories = _memories_of(given)
     for path in given:
-        for steps, energy in enumerate((path.start, *(hop.energy_out for hop in path.hops))):
-            id_ = path.ids[steps]
-            came = reached if steps else found
-            came[id_] = max(came[id_], energy)
+        came, has_hops = found, False
+        energies = (path.start, *[hop.energy_out for hop in path.hops])
+        for id_, energy in zip(path.ids, energies, strict=True):
+            if energy > came[id_]:
+                came[id_] = energy
+            known = best.get(id_)
             # Prefer a path with hops: it explains more than a plain hit of the search.
-            if id_ not in best or (steps > 0, energy) > best[id_][:2]:
-                best[id_] = (steps > 0, energy, path)
+            if known is None or (has_hops, energy) > known[:2]:
+                best[id_] = (has_hops, energy, path)
+            came, has_hops = reached, True
     strongest = max(reached.values(), default=0.0) or 1.0
     candidates = []
     for id_, (_, energy, path) in best.items():
@@ -88,6 +102,7 @@ def gather(paths: Iterable[Path], worth: Mapping[str, float] | None = None) -> l
         own = found[id_] + REACHED_WORTH * reached[id_] / strongest
         candidates.append(
             Candidate(
+                id=id_,
                 memory=memory,
                 path=path,
                 energy=energy,
@@ -111,9 +126,9 @@ def reasons_of(paths: Iterable[Path]) -> Reasons:
         for hop in path.hops:
             if says_more(hop.relation):
                 ends = hop.source, hop.target
-                hops[ends] = max(
-                    hop, hops.get(ends, hop), key=lambda one: (one.weight, one.relation)
-                )
+                known = hops.get(ends, hop)
+                if (hop.weight, hop.relation) >= (known.weight, known.relation):
+                    hops[ends] = hop
     found: dict[str, dict[str, Reason]] = defaultdict(dict)
     for (source, target), hop in sorted(hops.items(), key=lambda pair: (pair[1].weight, pair[0])):
         back: Direction = "in" if hop.direction == "out" else "out"
@@ -122,11 +137,26 @@ def reasons_of(paths: Iterable[Path]) -> Reasons:
     return found
 
 
+def _check_scopes(paths: Sequence[Path]) -> None:
+    if len({path.scope for path in paths}) <= 1:
+        return
+    scopes: dict[str, str] = {}
+    for path in paths:
+        for id_ in path.ids:
+            if scopes.setdefault(id_, path.scope) != path.scope:
+                raise InvalidInputError(
+                    f"two scopes have a memory {id_!r:.80}: make one context for each scope, or "
+                    "recall both in one call, whose context has both",
+                    field="path",
+                )
+
+
 def _memories_of(paths: Iterable[Path]) -> dict[str, MemoryNode]:
     """Return id -> memory, preferring a copy that has its text."""
     memories: dict[str, MemoryNode] = {}
     for path in paths:
         for memory in path.memories:
-            if memory.id not in memories or not memories[memory.id].text.strip():
+            known = memories.get(memory.id)
+            if known is not memory and (known is None or not known.text.strip()):
                 memories[memory.id] = memory
     return memories

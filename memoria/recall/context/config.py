@@ -41,7 +41,8 @@ class ContextConfig:
         never.
     min_relevance
         Lowest `RankedMemory.relevance` with which a memory of a recall enters, a probability, 0 to
-        1; 0 lets every memory in. Memories whose relevance is not known enter, too.
+        1; 0 lets every memory in. A memory to which paths bring a relevance of 0.1 enters, too, and
+        so do memories whose relevance is not known.
     min_best_relevance
         Lowest relevance of the best memory, a probability, 0 to 1. If it is below, nothing that was
         found is taken for an answer, and the context is empty; 0: no limit.
@@ -54,10 +55,9 @@ class ContextConfig:
     duplicate_overlap: float | None = 0.8
     duplicate_cosine: float | None = None
     min_relevance: float = 0.0005
-    min_best_relevance: float = 0.07
+    min_best_relevance: float = 0.02
 
     def __post_init__(self) -> None:
-        """Check every range."""
         check = SettingsCheck(self)
         check.one_of("order", ("relevance", "time"))
         check.one_of("format", ("text", "markdown", "json"))

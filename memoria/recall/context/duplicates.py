@@ -15,7 +15,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
+from memoria._support.keeping import kept
 from memoria.formulas.repeats import Said, adds_nothing
+
+_said = kept(1_024, max_chars=500)(Said)
 
 
 def find_duplicates(
@@ -49,7 +52,7 @@ def find_duplicates(
     A text that is repeated has all words of its duplicate, so a text is compared only with the
     texts that have its rarest word. The cost is about linear in the number of words of all texts.
     """
-    said = [Said(text) for _, text in texts]
+    said = [_said(text) for _, text in texts]
     by = [(speakers or {}).get(name, "") for name, _ in texts]
     common = Counter(chain.from_iterable(one.words for one in said))
     # Any of the rarest words will do, because a repeated text has all of them.

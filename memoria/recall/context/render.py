@@ -21,6 +21,11 @@ In order of time, a line names the memory that it is joined to::
     2026-04-30:
     [2] caused_by -> [1] assistant: Kept all build logs
 
+Where memories of several scopes are packed, those of one scope are grouped under its name::
+
+    team, 2026-04-30:
+    [5] Ann: Build logs are kept for a week
+
 Kinds and energies would cost tokens, so only `ContextPack.items` has them. Every line of a text
 after the first begins with ``|``, so that a text can't imitate another memory.
 """
@@ -31,7 +36,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from memoria.recall.context.arrange import Line, days_of
+from memoria.recall.context.arrange import Line, headings_of
 from memoria.recall.context.config import ContextConfig
 
 # Characters that could begin or end an element of Markdown: anywhere, or at the start of a line.
@@ -55,11 +60,11 @@ def render(
     if config.format == "json":
         return [_json(line, names, texts[line.one.id], config) for line in lines]
     nested = config.order == "relevance"
-    days = days_of(lines, nested=nested)
+    headings = headings_of(lines, nested=nested)
     written = _text if config.format == "text" else _markdown
     return [
         written(line, heading, _head(line, day, names, config), texts[line.one.id], nested)
-        for line, (heading, day) in zip(lines, days, strict=True)
+        for line, (heading, day) in zip(lines, headings, strict=True)
     ]
 
 
@@ -100,11 +105,13 @@ def _markdown(line: Line, heading: str, head: str, text: str, nested: bool) -> s
     first, *others = [_escape(each.strip()) for each in text.splitlines() if each.strip()]
     begun = f"{pad}- {_escape_start(head)} {first}"
     body = f"\\\n{pad}  ".join([begun, *map(_escape_start, others)])
-    return f"\n{heading}:\n{body}" if heading else body
+    return f"\n{_escape_start(_escape(heading))}:\n{body}" if heading else body
 
 
 def _json(line: Line, names: Mapping[str, str], text: str, config: ContextConfig) -> str:
     entry: dict[str, object] = {config.names: names[line.one.id]}
+    if line.one.scope:
+        entry["scope"] = line.one.scope
     if line.one.day:
         entry["date"] = line.one.day
     if line.reason is not None and line.above is not None:

@@ -6,7 +6,7 @@ In: a text. Out: a whole number. Touches nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 CountTokens = Callable[[str], int]
 
@@ -49,25 +49,35 @@ _SYMBOL_SHARE = 0.04  # least share of all characters in code
 _BITS = 40
 _MASK = (1 << _BITS) - 1
 _FIELDS = 6
-# Counts are kept for this many words of up to so many characters.
+# Counts are kept for this many words, and lines of texts, of up to so many characters.
 _MOST_WORDS, _MOST_LETTERS = 50_000, 40
+_MOST_LINES, _MOST_CHARS = 8_192, 1_000
 # Characters that have more than one token in most texts; and a bit more than the cost of one mark.
 _ENOUGH, _LAST_MARK = 6, 120
 
 
-class _Words(dict[str, int]):
-    """Word -> its counts, packed; filled when a word occurs."""
+class _Kept(dict[str, int]):
+    """Text -> its counts, packed; filled when a text occurs.
 
-    def __missing__(self, word: str) -> int:
-        counts = _counts_of(word)
-        if len(word) <= _MOST_LETTERS:
-            if len(self) >= _MOST_WORDS:
+    Parameters
+    ----------
+    count
+        Counts a text.
+    most, most_chars
+        Counts are kept for so many texts, each of up to so many characters.
+    """
+
+    def __init__(self, count: Callable[[str], int], most: int, most_chars: int) -> None:
+        super().__init__()
+        self._count, self._most, self._most_chars = count, most, most_chars
+
+    def __missing__(self, text: str) -> int:
+        counts = self._count(text)
+        if len(text) <= self._most_chars:
+            if len(self) >= self._most:
                 self.clear()
-            self[word] = counts
+            self[text] = counts
         return counts
-
-
-_WORDS = _Words()
 
 
 def estimate_tokens(text: str) -> int:
@@ -111,15 +121,35 @@ def _rounded_up(hundredths: int) -> int:
 
 def _counted(text: str) -> list[int]:
     """Return the counts of a text, with the cost of its white space."""
-    words = text.split()
-    packed = sum(map(_WORDS.__getitem__, words))
+    packed = sum(map(_LINES.__getitem__, _pieces(text)))
     counts = [packed >> _BITS * field & _MASK for field in range(_FIELDS)]
-    counts[0] += _BEFORE_DIGIT * len(_SPACE_BEFORE_DIGIT.findall(text))
-    if len(text) - sum(map(len, words)) >= len(words):  # not one character between any two words
-        counts[0] += _SEVERAL_SPACES * len(_SPACES.findall(text))
     if "\n" in text:
         counts[0] += _BREAKS * len(_BREAK.findall(text))
     return counts
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Cut a text where counts add up: at the ends of its lines, and after the label of each line.
+
+    A context has other labels each time it is arranged, and the same texts after them.
+    """
+    for line in text.split("\n"):
+        label, _, rest = line.partition("] ")
+        if not rest or rest[0].isspace():
+            yield line
+        else:
+            yield f"{label}]"
+            yield f" {rest}" if rest[0].isdecimal() else rest  # a space before a digit costs more
+
+
+def _counts_of_line(line: str) -> int:
+    """Count a line, or a part of one."""
+    words = line.split()
+    packed = sum(map(_WORDS.__getitem__, words))
+    packed += _BEFORE_DIGIT * len(_SPACE_BEFORE_DIGIT.findall(line))
+    if len(line) - sum(map(len, words)) >= len(words):  # not one character between any two words
+        packed += _SEVERAL_SPACES * len(_SPACES.findall(line))
+    return packed
 
 
 def _counts_of(word: str) -> int:
@@ -136,3 +166,7 @@ def _counts_of(word: str) -> int:
     english = sum(one.lower() in _ENGLISH for one in letters)
     fields = (own, long_english, long, len(letters), english, len(_SYMBOL.findall(word)))
     return sum(count << _BITS * field for field, count in enumerate(fields))
+
+
+_WORDS = _Kept(_counts_of, _MOST_WORDS, _MOST_LETTERS)
+_LINES = _Kept(_counts_of_line, _MOST_LINES, _MOST_CHARS)

@@ -50,14 +50,23 @@ def with_links(paths: Iterable[Path], worth: Mapping[str, float]) -> dict[str, f
     >>> with_links([], {"evt-1": 0.5})
     {'evt-1': 0.5}
     """
-    brought = dict.fromkeys(worth, 0.0)
+    brought = brought_by(paths, worth)
+    return {
+        id_: own + _BROUGHT * brought.get(id_, 0.0) * max(0.0, 1 - own)
+        for id_, own in worth.items()
+    }
+
+
+def brought_by(paths: Iterable[Path], worth: Mapping[str, float]) -> dict[str, float]:
+    """Return the highest worth that any path brings to a memory, by id; as for `with_links`."""
+    brought: dict[str, float] = {}
     for path in paths:
         carried = worth.get(path.seed_id, 0.0)
         for hop in path.hops:
             carried *= _left(hop)
             brought[hop.target] = max(brought.get(hop.target, 0.0), carried)
             carried = max(carried, worth[hop.target]) if hop.target in worth else 0.0
-    return {id_: own + _BROUGHT * brought[id_] * max(0.0, 1 - own) for id_, own in worth.items()}
+    return brought
 
 
 def left_out(paths: Iterable[Path], ranked: Container[str]) -> set[str]:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from memoria._support.throttling import throttled_warning
-from memoria.errors import DeadlineError, MemoriaError
+from memoria.errors import DeadlineError, MemoriaError, UnavailableError
 from memoria.graph.hydrate import Memories
 from memoria.recall.explore.request import ExploreRequest, Listener
 from memoria.recall.explore.seed_run import TIMER_SLACK_S, Ended, SeedRun, texts_of, with_texts
@@ -207,6 +207,8 @@ class Group:
         """Read the memories that are not known yet; return whether that worked."""
         if not batch:
             return True
+        if all(isinstance(one.run.error, UnavailableError) and not one.path.hops for one in batch):
+            return False  # the first level has had its retries
         clock = asyncio.get_running_loop().time
         start = clock()
         try:

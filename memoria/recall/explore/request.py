@@ -65,15 +65,15 @@ class Listener:
 
 
 def distinct(seeds: Iterable[Seed] | Seeds) -> tuple[Seed, ...]:
-    """Return the seeds as a tuple, checked: each is a `Seed`, and no id comes twice."""
+    """Return the seeds as a tuple, checked: each is a `Seed`, and no memory comes twice."""
     given = seeds.seeds if isinstance(seeds, Seeds) else seeds
     if not isinstance(given, Iterable):
         raise InvalidInputError(f"seeds must be a list of Seed, got {kind_of(given)}")
-    known: dict[str, Seed] = {}
+    known: dict[tuple[str, str], Seed] = {}
     for seed in given:
         if not isinstance(seed, Seed):
             raise InvalidInputError(f"seeds must contain Seed, got {kind_of(seed)}")
-        if seed.id in known:
+        if (seed.scope, seed.id) in known:
             raise InvalidInputError(f"two seeds have the id {seed.id!r}: keep the better one")
-        known[seed.id] = seed
+        known[seed.scope, seed.id] = seed
     return tuple(known.values())

@@ -13,15 +13,7 @@ from typing import NamedTuple
 
 from memoria.errors import MemoriaError
 from memoria.recall.strategies import Outcome, StrategyRun
-from memoria.types import (
-    Exploration,
-    ExplorationStats,
-    MemoryNode,
-    Path,
-    Seed,
-    Status,
-    path_order,
-)
+from memoria.types import Exploration, ExplorationStats, MemoryNode, Path, Seed, Status, path_order
 
 # A timer may fire early by as much as this; seconds.
 TIMER_SLACK_S = 0.001

@@ -6,6 +6,7 @@ from memoria.recall.ranking.candidates import (
     Candidate,
     Facts,
     FactsRequest,
+    Likeness,
     ask_facts,
     gather,
 )
@@ -19,6 +20,7 @@ __all__ = [
     "Candidate",
     "Facts",
     "FactsRequest",
+    "Likeness",
     "ask_alike",
     "ask_facts",
     "gather",

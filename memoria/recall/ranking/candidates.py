@@ -20,6 +20,7 @@ from memoria.graph.vocabulary import USUAL_ORDER
 from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import Exploration, MemoryFilter, MemoryNode, Path
+from memoria.types.validity import Validity
 
 # Support by a neighbour is divided by the root of its degree: from this degree on, less than a
 # twentieth of it is left.
@@ -76,6 +77,29 @@ class Past:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Likeness:
+    """How close a query is to examples of messages.
+
+    Attributes
+    ----------
+    aside
+        Mean cosine with messages that ask a memory for nothing, -1 to 1.
+    leaning
+        The same with short messages that need a memory, such as "Order my usual pizza.".
+    spread
+        How far apart the embedder puts two messages: 1 minus their mean cosine, above 0.
+    """
+
+    aside: float
+    leaning: float
+    spread: float = 1.0
+
+    def margin(self, cosine: float) -> float:
+        """Return how much nearer to the query than small talk a text with this cosine is."""
+        return (cosine - self.aside) / self.spread
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """What the database knows about candidates.
 
@@ -98,8 +122,8 @@ class Facts:
     sessions
         Id -> id of the memory's session, and the session's number of edges; memories outside
         sessions are missing.
-    aside
-        Cosine of the query with examples of small talk, -1 to 1; None if it is not known.
+    like
+        How close the query is to examples of messages; None if it is not known.
     alike
         Id of a statement -> id of another one -> cosine of their vectors; see `replacements`.
     probed
@@ -107,6 +131,8 @@ class Facts:
         subject; see `about`. Empty if there is no probe.
     asks
         How surely the query asks for a fact of a subject, 0 to 1; 0 without a probe.
+    usual
+        Mean and standard deviation of the probe's cosines with examples of statements.
     """
 
     cosines: Mapping[str, float]
@@ -116,10 +142,11 @@ class Facts:
     needs: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     adjacent: Mapping[str, Sequence[str]] = field(default_factory=dict)
     sessions: Mapping[str, tuple[str, int]] = field(default_factory=dict)
-    aside: float | None = None
+    like: Likeness | None = None
     alike: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     probed: Mapping[str, float] = field(default_factory=dict)
     asks: float = 0.0
+    usual: tuple[float, float] = (0.0, 0.1)
 
 
 NOTHING_KNOWN = Facts(cosines={}, degrees={}, neighbours={})
@@ -135,14 +162,19 @@ def gather(
     be read.
     """
     found: dict[str, Candidate] = {}
+    unfit: set[str] = set()
+    every = where.is_empty
     of_seeds = ((path, each.seed.score) for each in explorations for path in each.paths)
     for path, score in (*of_seeds, *((path, path.energy) for path in others)):
-        energies = (None, *(hop.energy_out for hop in path.hops))
+        energies = (None, *[hop.energy_out for hop in path.hops])
         for memory, energy in zip(path.memories, energies, strict=False):
-            if is_connector(memory) or not (where.is_empty or where.fits(memory)):
-                continue
             known = found.get(memory.id)
             if known is None:
+                if memory.id in unfit:
+                    continue
+                if is_connector(memory) or not (every or where.fits(memory)):
+                    unfit.add(memory.id)
+                    continue
                 known = found[memory.id] = Candidate(memory=memory, path=path)
             if energy is None:
                 known.hybrid = max(known.hybrid, score)
@@ -177,6 +209,8 @@ class FactsRequest:
         The relations between neighbours in a text or talk, in lower case.
     probe
         Vector near to statements of the question's subject, or None.
+    validity
+        When the edges of a mapped graph must hold; memoria's own edges hold at any time.
     """
 
     scope: str
@@ -188,6 +222,7 @@ class FactsRequest:
     generation: int = 1
     order: Sequence[str] = USUAL_ORDER
     probe: Sequence[float] | None = None
+    validity: Validity = field(default_factory=Validity.now)
 
 
 async def ask_facts(
@@ -206,6 +241,7 @@ async def ask_facts(
     """
     parameters = {
         **request.where.parameters,
+        "held": request.validity.held,
         "ids": list(ids),
         "known": list(known),
         "max_degree": MAX_DEGREE,
@@ -235,8 +271,7 @@ async def ask_facts(
 def _past(row: Sequence[Any], now: datetime) -> Past:
     """Read the past of a memory; a property of another type reads as missing."""
     made_ms, use_count, use_times, confirmed, overridden, right_for, wrong_for = row
-    listed = use_times if isinstance(use_times, list) else ()
-    times = [time for time in map(foreign.number, listed) if time is not None]
+    times = foreign.numbers(use_times)
     since = min(times, default=None) if made_ms is None else made_ms / 1000
     return Past(
         uses=max(foreign.count(use_count), len(times)),

@@ -7,13 +7,15 @@ People seldom say that an earlier statement is outdated: they move, and speak of
 the ranking guesses. Of all the things that a person says, few are as near to "My boss is Ann" as
 "Ben is my boss now". `replacements` turns this into a probability. For a question about the
 present, the older statement passes that share of its odds on to the newer one: if the newer
-statement replaces it, the newer one is the answer. For a question about the past, or about how
-something changed, all statements about the same thing as the best one come in order of time.
-Nothing is removed, and nothing happens to memories without a time.
+statement replaces it, the newer one is the answer. For a question about how something changed, or
+about the past, all statements about the same thing as the best one come in order of time. Nothing
+is removed, and nothing happens to memories without a time.
 
 Statements in other words are not that near to each other. But if the question asks for a fact of a
 known subject, such as home or work, `about` says how probably each statement is about this subject,
-and the newest such statement counts as the newest answer.
+and the newest such statement counts as the newest answer. For a question about the past of a known
+subject, the answer is a statement that a newer one has probably outdated; if there is none, the
+order of time stays.
 """
 
 from __future__ import annotations
@@ -25,10 +27,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from memoria.recall.ranking.alike import of_user, statements
+from memoria.recall.ranking.about import ENOUGH, about, spread
+from memoria.recall.ranking.alike import statements
 from memoria.recall.ranking.candidates import Candidate, Facts
 from memoria.recall.ranking.talk import ASSISTANT, role_of, speaker_of
 from memoria.types import MemoryNode
+from memoria.types.renaming import prefix_of
 from memoria.types.window import Tense
 
 Array = NDArray[np.float64]
@@ -37,21 +41,17 @@ Array = NDArray[np.float64]
 # the weights of three terms; see `_log_odds`. Fitted to three chats, each checked with the
 # fit to the other two; see docs/project/ranking-notes.md.
 _CONSTANT, _STANDING_OUT, _PLACE, _MATCH = -5.2, 2.6, -0.35, 0.37
-# Fewer than `_ENOUGH` statements tell too little about mean and deviation of the cosines: the
-# missing ones count with these values. The deviation is never lower than the last number.
-_ENOUGH, _MEAN, _DEVIATION, _LEAST_DEVIATION = 8, 0.5, 0.1, 0.02
-# Log odds that a statement is about the subject of the question: a constant, and the weights of two
-# terms; see `about`. Fitted to five lives, each checked with the fit to the others.
-_SUBJECT, _NEAR_PROBE, _BY_QUERY = -3.4, 1.7, 0.2
-# With a lower probability, a statement is not raised for its subject.
-_LEAST_ABOUT = 0.03
-# Log of the factor by which such a statement exceeds its share of the best odds, so that a likely
-# one comes before all that only matches the words of the question. Anything above 0 does.
+# Fewer than `ENOUGH` cosines between statements are filled up with this mean and deviation.
+_MEAN, _DEVIATION = 0.5, 0.1
+# Log of the factor by which a statement about the subject exceeds its share of the best odds, so
+# that a likely one comes before all that only matches the words of the question. Anything above 0
+# does.
 _RAISED = 1.0
-# The other candidates keep this share of their odds even if a statement is surely about it.
+# In a question about a course, statements with this probability belong together.
+_TOGETHER = 0.2
+# Older statements and the other candidates keep this share of their odds even if a newer statement
+# is surely about it.
 _LEAST_KEPT = 0.1
-# No probability counts as more than this against older statements.
-_SURELY = 0.95
 # Two texts this close say the same: nothing has changed.
 _SAME = 0.985
 # Below this probability, a replacement is ignored; from `CLEAR` on, the older statement is marked.
@@ -86,7 +86,8 @@ def replacements(candidates: Sequence[Candidate], sums: Array, facts: Facts) -> 
             key=lambda other: (-others[other], other),
         )
         newer = [other for other in newer if _may_replace(memories[other], older)]
-        mean, deviation = _spread([*others.values()])
+        missing = max(ENOUGH - len(others), 0)
+        mean, deviation = spread([*others.values()], (missing, _MEAN, _DEVIATION))
         odds = {
             other: _log_odds((others[other] - mean) / deviation, place, behind[other])
             for place, other in enumerate(newer)
@@ -96,41 +97,6 @@ def replacements(candidates: Sequence[Candidate], sums: Array, facts: Facts) -> 
         if likely:
             found[id_] = likely
     return found
-
-
-def about(candidates: Sequence[Candidate], sums: Array, facts: Facts) -> dict[str, float]:
-    """Return how probably each of the user's statements is about the subject of the question.
-
-    The log odds grow with the cosine of the statement and the probe, in standard deviations above
-    the mean of all statements, and with the statement's sum. The probability counts as far as the
-    question asks for a fact of a subject (`Facts.asks`).
-
-    Parameters
-    ----------
-    sums
-        As for `replacements`.
-
-    Returns
-    -------
-    dict
-        Id -> probability, at least 0.03; empty without a probe, or with too few statements.
-    """
-    rows = {each.memory.id: row for row, each in enumerate(candidates)}
-    cosines = {
-        one.id: facts.probed[one.id]
-        for one in of_user([each.memory for each in candidates])
-        if one.id in facts.probed
-    }
-    if len(cosines) < _ENOUGH:
-        return {}
-    mean, deviation = _spread([*cosines.values()])
-    best = float(sums.max())
-    found = {}
-    for id_, cosine in cosines.items():
-        near = _NEAR_PROBE * (cosine - mean) / deviation
-        odds = _SUBJECT + near + _BY_QUERY * (float(sums[rows[id_]]) - best)
-        found[id_] = facts.asks / (1 + math.exp(-max(odds, -500.0)))
-    return {id_: share for id_, share in found.items() if share >= _LEAST_ABOUT}
 
 
 def with_subject(
@@ -152,21 +118,16 @@ def with_subject(
 
 
 def _may_replace(newer: MemoryNode, older: MemoryNode) -> bool:
-    """Tell whether a statement is newer, and the same person's, or the assistant spoke for them."""
+    """Tell whether a statement is newer, and the same person's, or the assistant spoke for them.
+
+    A statement replaces none of another scope.
+    """
+    if prefix_of(newer.id) != prefix_of(older.id):
+        return False
     if newer.created_at is None or older.created_at is None or role_of(newer) == ASSISTANT:
         return False
     same = role_of(older) == ASSISTANT or speaker_of(newer) == speaker_of(older)
     return same and newer.created_at > older.created_at
-
-
-def _spread(cosines: Sequence[float]) -> tuple[float, float]:
-    """Return mean and standard deviation of cosines, and of those that are missing."""
-    missing = max(_ENOUGH - len(cosines), 0)
-    count = len(cosines) + missing
-    mean = (sum(cosines) + missing * _MEAN) / count
-    squares = sum((cosine - mean) ** 2 for cosine in cosines)
-    squares += missing * (_DEVIATION**2 + (_MEAN - mean) ** 2)
-    return mean, max(math.sqrt(squares / count), _LEAST_DEVIATION)
 
 
 def _log_odds(standing_out: float, place: int, behind: float) -> float:
@@ -231,29 +192,41 @@ class Changes:
     def with_newest(self, sums: Array) -> Array:
         """Return sums where the newest statements have the odds of the older ones."""
         found = self._with_passed(sums)
-        return self._with_newest_about(found, float(sums.max())) if self.likely else found
+        return self._with_state(found, float(sums.max()), newest=True) if self.likely else found
 
-    def _with_newest_about(self, sums: Array, best: float) -> Array:
-        """Return sums where each likely statement has the odds that it is the newest about it.
+    def with_former(self, sums: Array) -> Array:
+        """Return sums where outdated statements come first; in order of time if there are none."""
+        if all(self._still_holds(id_) > 1 - CLEAR for id_ in self.likely):
+            return self.in_time(sums)
+        return self._with_state(sums, float(sums.max()), newest=False)
+
+    def _with_state(self, sums: Array, best: float, *, newest: bool) -> Array:
+        """Return sums where each likely statement has the odds that it is the state asked for.
 
         That is its own probability, times those that no newer statement is about it or replaces
-        it. They take the place of its odds. All other candidates keep the probability that no
-        statement is about it.
+        it, or, without ``newest``, that any does; a tenth of its own stays in any case. They take
+        the place of its odds. All other candidates keep the probability that no statement is about
+        it.
         """
         found = sums + math.log(max(math.prod(1 - p for p in self.likely.values()), _LEAST_KEPT))
         row_of = {id_: row for row, id_ in enumerate(self.memories)}
         for id_, probability in self.likely.items():
-            log = math.log(probability)
-            newer = {
-                other: share
-                for other, share in self.likely.items()
-                if _may_replace(self.memories[other], self.memories[id_])
-            }
-            for other, share in self.replaced.get(id_, {}).items():
-                newer[other] = max(share, newer.get(other, 0.0))
-            log += sum(math.log1p(-min(share, _SURELY)) for share in newer.values())
-            found[row_of[id_]] = best + _RAISED + log
+            left = self._still_holds(id_)
+            share = left if newest else 1 - left
+            kept = math.log(_LEAST_KEPT + (1 - _LEAST_KEPT) * share)
+            found[row_of[id_]] = best + _RAISED + math.log(probability) + kept
         return found
+
+    def _still_holds(self, id_: str) -> float:
+        """Return how probably no newer statement is about the subject, or replaces this one."""
+        newer = {
+            other: share
+            for other, share in self.likely.items()
+            if _may_replace(self.memories[other], self.memories[id_])
+        }
+        for other, share in self.replaced.get(id_, {}).items():
+            newer[other] = max(share, newer.get(other, 0.0))
+        return math.prod(1 - share for share in newer.values())
 
     def _with_passed(self, sums: Array) -> Array:
         """Return sums where older statements have passed odds on to newer ones.
@@ -329,7 +302,10 @@ class Changes:
         ]
 
     def _about_the_same(self, best: str) -> dict[str, float]:
-        """Return the statements linked to one by clear replacements, with a probability each."""
+        """Return the statements about the same as one, with a probability each.
+
+        They are linked to it by clear replacements, or are likely to be about the same subject.
+        """
         near: dict[str, dict[str, float]] = {}
         for id_, likely in self.replaced.items():
             for other, share in likely.items():
@@ -343,7 +319,8 @@ class Changes:
                 if other not in found:
                     found[other] = found[id_] * share
                     waiting.append(other)
-        return found
+        likely = {id_: share for id_, share in self.likely.items() if share >= _TOGETHER}
+        return likely | found if best in likely else found
 
 
 def changes_of(
@@ -377,5 +354,10 @@ def with_changes(changes: Changes, sums: Array, tense: Tense | None) -> Array:
 
 
 def with_order(changes: Changes, sums: Array, tense: Tense | None) -> Array:
-    """Return sums in order of time, if the question is about the past, or about a course."""
-    return changes.in_time(sums) if tense in ("past", "course") else sums
+    """Return sums that suit a question about the past, or about a course.
+
+    The statements of a course come in order of time; in the past, the outdated ones come first.
+    """
+    if tense == "past":
+        return changes.with_former(sums)
+    return changes.in_time(sums) if tense == "course" else sums

@@ -94,7 +94,6 @@ class RelevanceConfig:
     calibration: Calibration | None = None
 
     def __post_init__(self) -> None:
-        """Check every weight."""
         if not isinstance(self.weights, Mapping):
             raise ConfigError(
                 f"weights must be a map of feature -> weight, got {kind_of(self.weights)}"

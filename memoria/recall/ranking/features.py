@@ -132,15 +132,10 @@ def _place(values: Array) -> Array:
 
 def _rise(cosines: Array) -> Array:
     """Return how much of the way from the crowd's cosine to 1 a cosine covers: 0 to 1."""
-    crowd = _crowd(cosines)
+    ordered = np.sort(cosines)[::-1]
+    crowd = float(ordered[min(len(ordered) - 1, _CROWD)])  # of the 21st candidate, or the last one
     rises: Array = np.clip((cosines - crowd) / max(1.0 - crowd, _LEAST_WIDTH), 0.0, 1.0)
     return rises
-
-
-def _crowd(cosines: Array) -> float:
-    """Return the cosine of the 21st candidate, or of the last one."""
-    ordered = np.sort(cosines)[::-1]
-    return float(ordered[min(len(ordered) - 1, _CROWD)])
 
 
 def _beyond_best(pool: Pool, match: Array) -> Array:

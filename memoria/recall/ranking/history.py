@@ -61,7 +61,6 @@ class HistoryConfig:
     least_shared: float = 0.2
 
     def __post_init__(self) -> None:
-        """Check every range."""
         check = SettingsCheck(self)
         for name in FEATURES:
             check.within(name, 0.0, 20.0)

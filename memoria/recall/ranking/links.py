@@ -56,10 +56,12 @@ class Links:
         ends: list[tuple[int, int]] = []
         weights: list[float] = []
         for id_, neighbours in facts.neighbours.items():
+            one = place.get(id_)
+            if one is None:
+                continue
             for other, weight, outgoing in neighbours:
-                if id_ in place and other in place:
-                    pair = (place[id_], place[other])
-                    ends.append(pair if outgoing else pair[::-1])
+                if (two := place.get(other)) is not None:
+                    ends.append((one, two) if outgoing else (two, one))
                     weights.append(weight)
         for path in {each.path.ids: each.path for each in candidates}.values():
             for hop in path.hops:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from memoria.recall.ranking.calibration import MARGIN, probabilities
+from memoria.recall.ranking.calibration import LEANING, MARGIN, probabilities
 from memoria.recall.ranking.candidates import Candidate, Facts
 from memoria.recall.ranking.changes import Changes, changes_of, with_changes, with_order
 from memoria.recall.ranking.config import RelevanceConfig
@@ -18,7 +18,7 @@ from memoria.recall.ranking.folding import folded
 from memoria.recall.ranking.history import HistoryConfig, history_features, history_weights
 from memoria.recall.ranking.needs import turned, with_needs
 from memoria.recall.ranking.order import adjacent_of, with_adjacent
-from memoria.recall.ranking.talk import with_session
+from memoria.recall.ranking.talk import odds_of_replies, with_session
 from memoria.recall.ranking.within import with_window
 from memoria.types import RankedMemory
 from memoria.types.window import ANY_TIME, When
@@ -59,13 +59,14 @@ def rank_by_relevance(
     memories = {each.memory.id: each.memory for each in candidates}
     adjacent = adjacent_of({id_: one.text for id_, one in memories.items()}, facts.adjacent)
     changes = changes_of(candidates, by_query, facts, adjacent=adjacent, tense=when.tense)
-    steps = _steps(by_features, by_query, changes, facts, when)
+    steps = _steps(query, by_features, by_query, changes, facts, when)
     _note_steps(values, shares, by_features, steps)
     total = steps["in_time"]
     scores = np.exp(total - total.max()).tolist()
     relevance: list[float] | list[None] = [None] * len(candidates)
-    if facts.cosines and facts.aside is not None:
-        values[MARGIN] = np.full(len(candidates), max(facts.cosines.values()) - facts.aside)
+    if facts.cosines and (like := facts.like) is not None:
+        values[MARGIN] = np.full(len(candidates), like.margin(max(facts.cosines.values())))
+        values[LEANING] = np.full(len(candidates), like.margin(like.leaning))
         if config.calibration is not None:
             known = probabilities(values, total, config.calibration)
             relevance = np.maximum(known, changes.relevance()).tolist()
@@ -98,6 +99,7 @@ def rank_by_relevance(
 
 
 def _steps(
+    query: str,
     by_features: Array,
     by_query: Array,
     changes: Changes,
@@ -110,7 +112,10 @@ def _steps(
     by_query = with_changes(changes, changes.with_subject(by_query), when.tense)
     found = {"subject": changes.with_subject(by_features)}
     found["newest"] = with_changes(changes, found["subject"], when.tense)
-    found["adjacent"] = with_adjacent(found["newest"], by_query, ids, changes.adjacent)
+    replied = odds_of_replies(query, by_query, changes.memories, facts)
+    found["reply"] = np.logaddexp(found["newest"], replied)
+    by_query = np.logaddexp(by_query, replied)
+    found["adjacent"] = with_adjacent(found["reply"], by_query, ids, changes.adjacent)
     found["in_session"] = with_session(found["adjacent"], by_query, ids, facts.sessions)
     found["needed"] = with_needs(found["in_session"], ids, facts.needs)
     found["in_window"] = with_window(found["needed"], times, when.window)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 
+from memoria._support.keeping import kept
 from memoria._support.stems import each_content_word
 
 # A text with so many words that are no courtesies says something, whatever else it holds.
@@ -33,6 +34,7 @@ _COURTESIES = frozenset(
 )
 
 
+@kept(4_096, max_chars=1_000)
 def substance(text: str) -> float:
     """Return how much a text says: 0 for courtesies alone, 1 where three words are none.
 

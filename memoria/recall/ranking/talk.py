@@ -39,7 +39,7 @@ _ASKS_YOU = re.compile(
 # among several shares; see docs/quality.md.
 _SHARE = 0.2
 # The end of a sentence within a text.
-_SENTENCE_END = re.compile(r"[.!?。！？]\s|\n")
+_BETWEEN_SENTENCES = re.compile(r"(?<=[.!?。！？])\s+|\n")
 
 
 def talk_features(
@@ -79,6 +79,15 @@ def speaker_of(memory: MemoryNode) -> str:
     return speaker if isinstance(speaker, str) else ""
 
 
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text.
+
+    >>> sentences("Hello! Where do I live?")
+    ['Hello!', 'Where do I live?']
+    """
+    return _BETWEEN_SENTENCES.split(text.strip())
+
+
 def asks_what_you_said(query: str) -> bool:
     """Tell whether a query is one question about what the assistant said or did earlier.
 
@@ -87,9 +96,8 @@ def asks_what_you_said(query: str) -> bool:
     >>> asks_what_you_said("Which dose would you recommend?")
     False
     """
-    asked = query.strip()
-    one = asked.endswith("?") and _SENTENCE_END.search(asked) is None
-    return one and _ASKS_YOU.search(asked) is not None
+    [asked, *others] = sentences(query)
+    return not others and asked.endswith("?") and _ASKS_YOU.search(asked) is not None
 
 
 def _by_role(query: str, roles: Sequence[str]) -> dict[str, Array]:
@@ -128,19 +136,64 @@ def _echo(ids: Sequence[str], facts: Facts, pool: Pool) -> Array:
 
     Only messages of a session count, because parts of a document always repeat its title.
     """
-    place = {id_: row for row, id_ in enumerate(ids)}
     held = pool.masses > 0
     found = np.zeros(len(ids))
+    for row, before in _rows_before(ids, facts).items():
+        held_before = held[before].any(axis=0) if before[1:] else held[before[0]]
+        found[row] = (held[row] & held_before) @ pool.idf
+    return found / float(pool.idf.sum() or 1.0)
+
+
+def _rows_before(ids: Sequence[str], facts: Facts) -> dict[int, list[int]]:
+    """Return, by row of a message of a session, the rows of the messages right before it."""
+    place = {id_: row for row, id_ in enumerate(ids)}
+    found = {}
     for row, id_ in enumerate(ids):
         adjacent = facts.adjacent.get(id_, ()) if id_ in facts.sessions else ()
+        if not adjacent:
+            continue
         before = [
             place[other]
             for other, _, outgoing in facts.neighbours.get(id_, ())
             if not outgoing and other in adjacent and other in place
         ]
         if before:
-            found[row] = (held[row] & held[before].any(axis=0)) @ pool.idf
-    return found / float(pool.idf.sum() or 1.0)
+            found[row] = before
+    return found
+
+
+def odds_of_replies(
+    query: str, by_query: Array, memories: Mapping[str, MemoryNode], facts: Facts
+) -> Array:
+    """Return the log odds that the assistant's replies get from the messages that they answer.
+
+    They get some only if the query asks what the assistant said. The user's own earlier question is
+    then often nearest to the query, but the answer is the reply: at least as likely as the message
+    before it.
+
+    Parameters
+    ----------
+    by_query
+        As for `with_adjacent`.
+    memories
+        Id -> candidate, in the order of the sums.
+    facts
+        Facts about the candidates.
+
+    Returns
+    -------
+    Array
+        (N,); minus infinity for all other candidates.
+    """
+    found = np.full(len(by_query), -np.inf)
+    if not asks_what_you_said(query):
+        return found
+    roles = [role_of(memory) for memory in memories.values()]
+    for row, before in _rows_before([*memories], facts).items():
+        asked = [by_query[other] for other in before if roles[other] == USER]
+        if asked and roles[row] == ASSISTANT:
+            found[row] = max(asked)
+    return found
 
 
 def _session(ids: Sequence[str], facts: Facts, match: Array) -> Array:

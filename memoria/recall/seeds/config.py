@@ -7,6 +7,9 @@ from typing import Literal
 
 from memoria._support.settings_check import SettingsCheck
 
+#: Highest value of `SeedConfig.max_seeds`.
+MAX_SEEDS = 100
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeedConfig:
@@ -50,9 +53,8 @@ class SeedConfig:
     question_kinds: tuple[str, ...] = ("UserRequest",)
 
     def __post_init__(self) -> None:
-        """Check every range."""
         check = SettingsCheck(self)
-        check.whole("max_seeds", 1, 100)
+        check.whole("max_seeds", 1, MAX_SEEDS)
         check.whole("candidates", 1, 1_000)
         check.not_below("candidates", "max_seeds")
         check.one_of("fusion", ("rrf", "linear", "cosine"))

@@ -138,7 +138,7 @@ async def search_seeds(store: Store, request: SeedRequest) -> Seeds:
         if error is not None:
             throttled_warning(log, f"{name} failed: %s", type(error).__name__)
             aside.faults.append(f"{name} failed ({error}); the other search alone was used")
-    return await _without_questions(store, request, aside, [vector, text], _fuse)
+    return await _without_questions(store, request, aside, [vector, text], fuse)
 
 
 async def _one_or_both(
@@ -197,7 +197,7 @@ async def _search_by_cosine(store: Store, request: SeedRequest) -> Seeds:
         lists.append(found)
     if len(lists) == 1:
         lists.append([])
-    return await _without_questions(store, request, aside, lists, _choose_by_cosine)
+    return await _without_questions(store, request, aside, lists, choose_by_cosine)
 
 
 async def _without_questions(
@@ -225,7 +225,7 @@ async def _without_questions(
     return apart.back(rest, every)
 
 
-def _choose_by_cosine(lists: Sequence[Hits], config: SeedConfig) -> Seeds:
+def choose_by_cosine(lists: Sequence[Hits], config: SeedConfig) -> Seeds:
     """Choose from all hits and those of the kinds of facts."""
     every, facts = lists
     known = {node for node, _ in facts}
@@ -238,7 +238,7 @@ def _choose_by_cosine(lists: Sequence[Hits], config: SeedConfig) -> Seeds:
 
 def _cosine_seeds(cosines: Mapping[str, float], before: int = 0) -> tuple[Seed, ...]:
     """Return the hits with a cosine above 0, best first; ranks go on after ``before``."""
-    hits = _best([(node, min(cosine, 1.0)) for node, cosine in cosines.items() if cosine > 0])
+    hits = best_hits([(node, min(cosine, 1.0)) for node, cosine in cosines.items() if cosine > 0])
     return tuple(
         Seed(id=node, score=cosine, vector_rank=rank, vector_score=cosine)
         for rank, (node, cosine) in enumerate(hits, start=before + 1)
@@ -330,11 +330,11 @@ async def _grow(
             if is_id(node):
                 aside.questions[node] = StoredQuestion(text=text, loose=loose, spoken=spoken)
         if len(hits) >= wanted or record["seen"] < limit:
-            return _best(hits)[:wanted], True
-    return _best(hits)[:wanted], False
+            return best_hits(hits)[:wanted], True
+    return best_hits(hits)[:wanted], False
 
 
-def _best(hits: Hits) -> Hits:
+def best_hits(hits: Hits) -> Hits:
     """Return hits best first, each memory once: a mapped graph may find it by several facts."""
     found: dict[str, tuple[str, float]] = {}
     for hit in sorted(hits, key=lambda hit: (-hit[1], hit[0])):
@@ -363,7 +363,8 @@ def joined(found: Seeds, hits: Seeds) -> Seeds:
     )
 
 
-def _fuse(lists: Sequence[Hits], config: SeedConfig) -> Seeds:
+def fuse(lists: Sequence[Hits], config: SeedConfig) -> Seeds:
+    """Fuse the hits by vector and those by words, and choose the best as seeds."""
     vector, text = lists
     if config.fusion == "rrf":
         fused = reciprocal_rank_fusion([vector, text], k=config.rrf_k)

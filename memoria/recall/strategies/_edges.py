@@ -17,6 +17,9 @@ from memoria.types import Direction
 #: joined to a topic is joined to all that speaks of it. But a strategy that does not divide energy
 #: by the number of edges would pass on all of it to each message of a speaker.
 CONNECTOR_EDGES = 60
+#: A query's limit lies slightly below the smallest signal, so that rounding in the database loses
+#: no edge; Python then decides exactly.
+SLACK = 1 - 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

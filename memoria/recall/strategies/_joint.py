@@ -116,7 +116,10 @@ class JointRun(ABC):
         Unless overridden, these are the energy that a seed started with, and the energy received.
         """
         return {
-            node: {"start": self.charges.get(node, 0.0), "received": self._sum_received(node)}
+            node: {
+                "start": self.charges.get(node, 0.0),
+                "received": math.fsum(each.energy_out for each in self._received.get(node, ())),
+            }
             for node in self.activation
         }
 
@@ -267,6 +270,3 @@ class JointRun(ABC):
             end_reason=reason,
             energy=energy_of(route.ids[-1]),
         )
-
-    def _sum_received(self, node: str) -> float:
-        return math.fsum(entry.energy_out for entry in self._received.get(node, ()))

@@ -80,8 +80,7 @@ def situations_of(rows: Sequence[Sequence[Any]], now_s: float) -> dict[str, Situ
 
 def _situation(row: Sequence[Any], now_s: float) -> Situation:
     labels, category, priority, when, age_hours, use_count, use_times, confirmed, overridden = row
-    listed = use_times if isinstance(use_times, list) else ()
-    times = [time for time in map(foreign.number, listed) if time is not None]
+    times = foreign.numbers(use_times)
     category, priority = foreign.string(category), foreign.number(priority)
     if age_hours is None and times:  # the memory is at least as old as its first use
         age_hours = (now_s - min(times)) / 3600

@@ -68,7 +68,6 @@ class AnchorSpreading:
     max_edges: int = spreading.MAX_EDGES
 
     def __post_init__(self) -> None:
-        """Check every range."""
         check = SettingsCheck(self)
         check.flag("use_spreading")
         check.within("spreading_strength", 0.0, 1.0)

@@ -14,15 +14,12 @@ from memoria._support.settings_check import SettingsCheck
 from memoria.formulas import lif
 from memoria.graph.vocabulary import SIMILAR
 from memoria.recall.seeds.config import SeedConfig
-from memoria.recall.strategies._edges import Edge, edges_of, edges_step
+from memoria.recall.strategies._edges import SLACK, Edge, edges_of, edges_step
 from memoria.recall.strategies._joint import JointRun
 from memoria.recall.strategies.base import RunInput, Step
 from memoria.types import Path
 
 MARK = "synaptic"
-# The query's limit lies slightly below the smallest signal, so that rounding in the database loses
-# no edge; Python then decides exactly.
-_SLACK = 1 - 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +55,6 @@ class LeakyIntegrateAndFire:
     max_edges: int = 5_000
 
     def __post_init__(self) -> None:
-        """Check every range."""
         check = SettingsCheck(self)
         for name in ("fire_threshold", "leak_rate", "min_signal"):
             check.positive(name)
@@ -88,7 +84,7 @@ class LifRun(JointRun):
             self.input,
             self._wave,
             limit=self._settings.max_edges,
-            floor=self._settings.min_signal / self._settings.leak_rate * _SLACK,
+            floor=self._settings.min_signal / self._settings.leak_rate * SLACK,
             both_ways=(SIMILAR,),
             max_lif_weight=lif.MAX_WEIGHT,
         )

@@ -8,7 +8,7 @@ Queries: ``strategies.synapse``, ``strategies.situation``.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
@@ -17,19 +17,15 @@ from memoria._support.checks import check_json_map
 from memoria._support.settings_check import SettingsCheck
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.formulas import situation, synapse
-from memoria.graph.vocabulary import CONFLICTS, DIRECTIONAL
+from memoria.graph.vocabulary import AFFINITY, CONFLICTS, DIRECTIONAL
 from memoria.recall.seeds.config import SeedConfig
-from memoria.recall.strategies._categories import signed_edges
-from memoria.recall.strategies._edges import Edge
+from memoria.recall.strategies._edges import SLACK, Edge
 from memoria.recall.strategies._joint import JointRun
 from memoria.recall.strategies._situation import NOTHING_KNOWN, Situation, situations_of
 from memoria.recall.strategies.base import RunInput, Step
 from memoria.types import Path
 
 MARK = "synapse"
-# The query's limit lies slightly below the smallest signal, so that rounding in the database loses
-# no edge; Python then decides exactly.
-_SLACK = 1 - 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +85,6 @@ class Synapse:
     now: datetime | None = None
 
     def __post_init__(self) -> None:
-        """Check every range."""
         check = SettingsCheck(self)
         check.whole("max_steps", 1, 20)
         for name in ("decay_factor", "spread_factor"):
@@ -150,7 +145,7 @@ class SynapseRun(JointRun):
         parameters = {
             "conflicts": CONFLICTS,
             "directional": list(DIRECTIONAL),
-            "floor": self._least * _SLACK,
+            "floor": self._least * SLACK,
             "frontier": [[node, self._leaves(node, 1.0, 1)] for node in self._wave],
             "held": self.input.validity.held,
             "limit": settings.max_edges,
@@ -238,7 +233,53 @@ class SynapseRun(JointRun):
 
     def _signals(self, record: Mapping[str, Any]) -> Iterable[tuple[Edge, float, float]]:
         """Return what passes over each edge: above 0 if it activates, below 0 if it suppresses."""
-        for edge, sign in signed_edges(record, self._settings.temporal_decay_rate):
+        for edge, sign in _signed_edges(record, self._settings.temporal_decay_rate):
             passed = self._leaves(edge.source, edge.weight, edge.degree)
             if passed >= self._least:
                 yield edge, self._wave[edge.source], sign * passed
+
+
+def _signed_edges(record: Mapping[str, Any], rate: float) -> Iterator[tuple[Edge, int]]:
+    """Read the edges of an answer, each with 1 if it activates or -1 if it suppresses.
+
+    Three categories of edges are stored; affinity is not. The degree of an edge is the number of
+    edges of the same category at its source (source: 003, "Why four denominators?"). Only edges
+    that activate fade: a superseded memory does not come back because time has passed.
+
+    Parameters
+    ----------
+    rate
+        Share of its weight that an edge loses per hour since its last use; >= 0.
+    """
+    for source, target, relation, direction, weight, hours, tags, count in record["edges"]:
+        edge = Edge(
+            source=source,
+            target=target,
+            relation=relation,
+            direction=direction,
+            weight=synapse.faded(weight, hours, rate),
+            tags=tuple(map(str, tags)),
+            degree=count,
+        )
+        yield edge, 1
+    for source, target, kind, direction, weight, count in record["suppressions"]:
+        edge = Edge(
+            source=source,
+            target=target,
+            relation=kind,
+            direction=direction,
+            weight=weight,
+            degree=count,
+        )
+        yield edge, -1
+    for source, target, overlap, tags, count in record["affinities"]:
+        edge = Edge(
+            source=source,
+            target=target,
+            relation=AFFINITY,
+            direction="out",
+            weight=overlap,
+            tags=tuple(tags),
+            degree=count,
+        )
+        yield edge, 1

@@ -57,7 +57,6 @@ class TransferEnergy:
     round_trips: Literal["level", "single"] = "level"
 
     def __post_init__(self) -> None:
-        """Check every range."""
         check = SettingsCheck(self)
         check.whole("max_depth", 1, 20)
         check.within("min_activation", 0.0, math.inf)
@@ -143,15 +142,11 @@ class SingleTripRun(TransferRun):
     level by level, and so it does where the query fails.
     """
 
-    def __init__(
-        self,
-        run_input: RunInput,
-        settings: TransferEnergy,
-        explorations: Sequence[TransferExploration],
-    ) -> None:
-        super().__init__(run_input, settings, explorations)
-        self._has_asked = False
-        self._cap = settings.max_branches + _SPARE_CHILDREN
+    _has_asked = False
+
+    @property
+    def _cap(self) -> int:
+        return self._settings.max_branches + _SPARE_CHILDREN
 
     def ask(self) -> Step | None:
         """Ask for all hops of every branch; after that for what is missing."""

@@ -44,7 +44,6 @@ class DocumentConfig:
     link_weight: float = 1.0
 
     def __post_init__(self) -> None:
-        """Check every range."""
         try:
             check_kind(self.kind)
         except InvalidInputError as exc:

@@ -37,13 +37,7 @@ from memoria.ingest.batch_writer import AnyLinker
 from memoria.ingest.joint import JointWriter
 from memoria.ingest.rows import batches
 from memoria.remember.documents.config import DocumentConfig
-from memoria.remember.documents.plan import (
-    MAX_TITLED,
-    Edges,
-    Planned,
-    plan_document,
-    titled_by,
-)
+from memoria.remember.documents.plan import MAX_TITLED, Edges, Planned, plan_document, titled_by
 from memoria.remember.documents.state import (
     StoredDocuments,
     read_stored,
@@ -229,7 +223,9 @@ class DocumentWriter:
                 done, late = await self._commit(documents, memories, vectors, stored)
             except _ChangedError:
                 continue
-            gone = await self._forgetting.memories(_gone(memories, stored))
+            before = {part for parts in stored.parts.values() for part in parts}
+            no_longer = sorted(before - {memory.id for memory in memories})
+            gone = await self._forgetting.memories(no_longer)
             left = DocumentReport(forgotten=gone.deleted, connectors=gone.connectors)
             return report.plus(done).plus(left), late
         raise UnavailableError(
@@ -305,12 +301,6 @@ class DocumentWriter:
         return DocumentReport(
             links=done.relations, missing_links=len(late) - done.relations, written=done
         )
-
-
-def _gone(memories: Sequence[Memory], stored: StoredDocuments) -> list[str]:
-    """Return the parts that documents no longer have."""
-    written = {memory.id for memory in memories}
-    return sorted({part for parts in stored.parts.values() for part in parts} - written)
 
 
 #: Documents and characters in one transaction, at most; a longer document has one to itself.

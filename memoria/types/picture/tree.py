@@ -26,7 +26,7 @@ MIN_WIDTH = 760  # the heading needs so much where there are few columns
 # What fits into a box: characters of a line in a wide font, and lines.
 CHARACTERS = 26
 LINES = 3
-NAME_CHARACTERS = 15
+NAME_CHARACTERS, KIND_CHARACTERS = 13, 15
 # Pixels of a character of the heading, and of the lines below it.
 HEADING_PIXELS = 11
 FACTS_PIXELS = 7
@@ -173,7 +173,7 @@ def _box(placed: _Placed) -> str:
         rectangle(kind, placed.x, top, 5, BOX_HEIGHT),
         label(left, top + 18, cut_inside(card.name, NAME_CHARACTERS), "text bold"),
         label(right, top + 18, f"{card.energy:.3f}", "energy bold end"),
-        label(left, top + 33, cut(card.kind, NAME_CHARACTERS), f"{kind} small"),
+        label(left, top + 33, cut(card.kind, KIND_CHARACTERS), f"{kind} small"),
         *(
             label(left, top + 50 + LINE * number, line, "text small")
             for number, line in enumerate(words)

@@ -4,13 +4,13 @@ import { ask } from "./api.js";
 import { element } from "./words.js";
 
 // `shown` says what is shown: {scope, recallId}; `done(text, id)` is called after a change.
-export function actionsFor({ writes, shown, done, say }) {
+export function actionsFor({ writes, connectors, shown, done, say }) {
   return (memory) => {
     const bar = element("p", { class: "actions" });
     const below = element("div");
     const act = (text, title, onclick) => bar.append(element("button", { type: "button", text, title, onclick }));
     act("Copy", "Copy its text", () => navigator.clipboard.writeText(memory.text).then(() => say("Copied."), () => say("The browser refused to copy.", true)));
-    if (!writes) return [bar];
+    if (!writes || connectors.includes(memory.kind)) return [bar];
     const change = async (action, more = {}) => {
       const body = { scope: shown().scope, action, id: memory.id, ...more };
       try {

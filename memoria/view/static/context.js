@@ -10,7 +10,7 @@ export function showContext(body, found, { choose, say }) {
   const parts = [bar];
   if (context.text) {
     bar.append(element("button", { type: "button", id: "copy", text: "Copy", onclick: () => copy(context.text, say) }));
-    parts.push(element("pre", { tabindex: 0, "aria-label": "Text of the context" }, ...lines(context, choose)));
+    parts.push(element("pre", { tabindex: 0, role: "region", "aria-label": "Text of the context" }, ...lines(context, choose)));
   }
   if (context.omitted.length) {
     const make = (item) => element("li", {}, opener(found, item.id, choose), element("span", { class: "muted", text: ` ${item.id}: ${whyLeftOut(item)}` }));
@@ -26,7 +26,7 @@ export function markInContext(body, id) {
   if (line) box.scrollTop = line.offsetTop - box.offsetTop - 20;
 }
 
-// Each line belongs to the memory whose name began it or a line before it.
+// Each line belongs to the memory whose name began it or a line before it; a line with a date alone, to none.
 function lines(context, choose) {
   const ids = new Map(context.items.map((item) => [item.label || item.id, item.id]));
   let id = "";
@@ -34,6 +34,7 @@ function lines(context, choose) {
     const parts = text.split(/(\[[^\]\n]+\])/);
     const at = parts.findIndex((part) => ids.has(part.slice(1, -1)));
     if (at >= 0) id = ids.get(parts[at].slice(1, -1));
+    else if (/^\d{4}-\d{2}-\d{2}:$/.test(text)) id = "";
     const mine = id;
     const shown = at < 0 ? [text] : [parts.slice(0, at).join(""), element("button", { type: "button", class: "label", text: parts[at], title: "Show it in the graph", onclick: () => choose(mine, { reveal: true }) }), parts.slice(at + 1).join("")];
     const line = element("span", { class: "line" }, ...shown);

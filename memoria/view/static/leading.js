@@ -38,7 +38,7 @@ function beginnings(ids) {
 export function legend(memories, { again, found }) {
   const kinds = [...new Set(Object.values(memories).map((memory) => memory.kind))].sort();
   const lines = [
-    ["energy-of", "energy: width of a line, size of a disc"],
+    ["energy-of", "energy (line, disc)"],
     ["packed-of", "in the context"],
     ["chosen-of", "chosen"],
     ...(again ? [["new-of", "new with these limits"], ["gone-of", "gone with these limits"]] : []),

@@ -18,7 +18,7 @@ const CHOOSE = "Choose a memory to see why it was recalled, and what it is joine
 const at = (id) => document.getElementById(id);
 const tree = new Tree(at("tree"), { point: (text) => (at("ledger").textContent = text), choose });
 const replay = new Replay(at("replay"), { redraw });
-let about = { strategies: {}, saved: [], writes: false };
+let about = { strategies: {}, connectors: [], saved: [], writes: false };
 let scopes = null; // all scopes, or null if they can't be read
 let found = null; // the recall that is shown, as `recall --json --full` prints it
 let kept = null; // another one, to compare with
@@ -247,9 +247,9 @@ async function choose(id, { reveal = false, first = null, scope = found?.scope ?
     markInContext(at("context-body"), id);
     offerOthers();
   }
-  const shown = { found, id, first, strategy: found && strategyOf(found) };
+  const shown = { found, id, first, connectors: about.connectors, strategy: found && strategyOf(found) };
   const recallId = found?.ranked.some((entry) => entry.id === id) && found.trace.id; // what can be marked
-  const actions = actionsFor({ writes: about.writes, say, shown: () => ({ scope, recallId }), done: (text, next) => changed(text, next, scope) });
+  const actions = actionsFor({ ...about, say, shown: () => ({ scope, recallId }), done: (text, next) => changed(text, next, scope) });
   const doing = { actions, choose: (other, options) => choose(other, { ...options, scope }) };
   const draw = (more) => showMemory(at("memory-body"), { ...shown, ...more }, doing);
   draw({});

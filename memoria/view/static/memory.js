@@ -1,18 +1,19 @@
 // One memory: why it was recalled, its neighbours, its conversation, its changes, and its time.
 
-import { button, listed } from "./lists.js";
-import { shareTable } from "./ranking.js";
+import { button, listed, opener } from "./lists.js";
+import { likely, shareTable } from "./ranking.js";
 import { arrow, counted, date, element, ENDS, ledger, number, said, time, whyLeftOut } from "./words.js";
 
 // `found` is the recall that is shown, or null. `actions` makes the buttons that change the memory.
-export function showMemory(body, { found, id, near, failed, strategy, first }, { choose, actions }) {
+export function showMemory(body, { found, id, near, failed, strategy, first, connectors }, { choose, actions }) {
   const memory = near?.memory ?? found?.memories[id] ?? first;
   const parts = [element("p", { class: "name" }, element("span", { class: `chip kind-${memory?.kind ?? ""}`, text: memory?.kind ?? "memory" }), ` ${id}`)];
   parts.push(element("p", { class: "text", text: said(memory) || "Its text is not known." }));
   parts.push(facts(memory), ...(memory ? actions(memory) : []));
-  if (found) parts.push(element("h3", { text: "Why" }), ...why(found, id, strategy, near));
+  if (memory && connectors.includes(memory.kind)) parts.push(element("p", { class: "muted", text: "It joins memories. Recalls go over it, but a context never holds it." }));
+  if (found) parts.push(element("h3", { text: "Why" }), ...why(found, id, strategy, near, choose));
   if (near) parts.push(...sequence(near, id, choose), ...thread(near, id, choose));
-  parts.push(element("h3", { text: near ? `Joined to ${counted(near.degree, "edge")}` : "Joined to" }));
+  parts.push(element("h3", { text: near ? `Neighbours: ${counted(near.degree, "edge")}` : "Neighbours" }));
   if (failed) parts.push(element("p", { class: "muted", text: failed }));
   else if (!near) parts.push(element("p", { class: "muted", text: "…" }));
   else parts.push(...listed("ul", near.neighbours, (each) => neighbour(each, choose)), ...timeline(near, id, choose));
@@ -68,19 +69,18 @@ function facts(memory) {
 }
 
 // Why a memory has its place: its rank, the context, the strongest way to it, its shares.
-function why(found, id, strategy, near) {
+function why(found, id, strategy, near, choose) {
   const rank = found.ranked.findIndex((entry) => entry.id === id);
   const entry = found.ranked[rank];
   const omitted = found.context.omitted.find((item) => item.id === id);
   const lines = [];
-  if (entry) lines.push(`Rank ${rank + 1} of ${found.ranked.length}, score ${number(entry.score)}.`);
-  if (entry && entry.relevance !== null) lines.push(`Likely to be evidence: ${Math.round(entry.relevance * 100)} %.`);
+  if (entry) lines.push(`Rank ${rank + 1} of ${found.ranked.length}, ${likely(entry)}.`);
   if (found.context.items.some((item) => item.id === id)) lines.push("In the context.");
   else if (omitted) lines.push(`Left out of the context: ${whyLeftOut(omitted)}.`);
   const seed = found.seeds.find((each) => each.id === id);
-  if (seed) lines.push(hit("A seed", seed));
+  if (seed) lines.push(hit("A seed: the search found it", seed));
   const runner = found.runners_up.find((each) => each.id === id);
-  if (runner) lines.push(hit("A hit of the search, but not a seed", runner));
+  if (runner) lines.push(hit("The search found it, but it is not a seed", runner));
   const echo = found.echoes?.some((each) => each.id === id); // older traces have none
   if (echo) lines.push("An earlier question, which says no more than this one.");
   const needers = Object.keys(entry?.needed_by ?? {}); // older traces have none
@@ -90,16 +90,24 @@ function why(found, id, strategy, near) {
   if (chain) lines.push(`Needs lead to it: ${chain.ids.join(", ")}.`);
   const way = wayTo(found, id);
   if (!way && !seed && !runner && !echo && !chain) lines.push("This recall did not reach it.", ...(near ? whyNotReached(found, near) : []));
-  const parts = [element("p", { text: lines.join(" ") })];
-  if (way?.hops.length) {
-    const hops = way.hops.map((hop) => element("li", { title: arrow(hop), text: ledger(hop, strategy) }));
-    parts.push(element("p", { text: `The strongest way to it, from the seed ${way.seed}:` }), element("ol", { class: "way" }, ...hops));
-    if (way.end) parts.push(element("p", { class: "muted", text: `Here the path ${ENDS[way.end]}.` }));
-  }
+  const parts = lines.length ? [element("p", { text: lines.join(" ") })] : [];
+  if (way?.hops.length) parts.push(...steps(found, way, strategy, choose));
   if (entry && Object.values(entry.shares).some((share) => share !== 0)) {
     parts.push(...shareTable(entry));
     if (!found.trace.vector) parts.push(element("p", { class: "muted", text: "The question has no vector: the shares of meaning are guessed from the words." }));
   }
+  return parts;
+}
+
+// The strongest way to a memory as the memories on it, from what the search found; its numbers on request.
+function steps(found, way, strategy, choose) {
+  const { hops } = way;
+  const step = (hop) => element("li", {}, element("span", { class: "muted", text: `${arrow(hop)} ` }), opener(found, hop.target, choose));
+  const first = element("li", {}, element("span", { class: "muted", text: "found by the search: " }), opener(found, hops[0].source, choose));
+  const numbers = hops.map((hop) => element("li", { text: ledger(hop, strategy) }));
+  const parts = [element("p", { text: `The strongest way to it, in ${counted(hops.length, "step")}:` }), element("ol", { class: "line-of" }, first, ...hops.map(step))];
+  if (way.end) parts.push(element("p", { class: "muted", text: `Here the path ${ENDS[way.end]}.` }));
+  parts.push(element("details", {}, element("summary", { text: "The energy of each step" }), element("ol", { class: "way" }, ...numbers)));
   return parts;
 }
 
@@ -122,9 +130,9 @@ function whyNotReached(found, near) {
 
 function hit(what, seed) {
   const places = [];
-  if (seed.vector_rank) places.push(`${seed.vector_rank}. by meaning`);
-  if (seed.text_rank) places.push(`${seed.text_rank}. by words`);
-  return `${what}, score ${number(seed.score)}${places.length ? ` (${places.join(", ")})` : ""}.`;
+  if (seed.vector_rank) places.push(`place ${seed.vector_rank} by meaning`);
+  if (seed.text_rank) places.push(`place ${seed.text_rank} by words`);
+  return `${what}${places.length ? ` (${places.join(", ")})` : ""}.`;
 }
 
 // The way on which most energy reached a memory.

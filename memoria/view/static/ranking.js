@@ -7,17 +7,21 @@ import { element, number, spaced } from "./words.js";
 export function showRanking(body, found, choose) {
   const packed = new Set(found.context.items.map((item) => item.id));
   const make = (entry) => {
-    const likely = entry.relevance == null ? `score ${number(entry.score)}` : `likely to be evidence: ${Math.round(entry.relevance * 100)} %`;
     return element(
       "li",
       {},
       opener(found, entry.id, choose),
-      element("span", { class: "muted", text: ` ${entry.id} · ${likely}${packed.has(entry.id) ? " · in the context" : ""}` }),
+      element("span", { class: "muted", text: ` ${entry.id} · ${likely(entry)}${packed.has(entry.id) ? " · in the context" : ""}` }),
       element("p", { class: "shares", text: inWords(entry) }),
     );
   };
   const note = found.ranked.some((entry) => Object.keys(entry.shares).length) ? "What speaks for each memory, and what against it." : "Ranked by energy.";
   body.replaceChildren(element("p", { class: "muted", text: note }), ...listed("ol", found.ranked, make));
+}
+
+// How likely a memory is to be evidence; without a model of relevance, its score.
+export function likely(entry) {
+  return entry.relevance == null ? `score ${number(entry.score)}` : `${Math.round(entry.relevance * 100)} % likely to be evidence`;
 }
 
 function inWords(entry) {

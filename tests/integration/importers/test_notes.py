@@ -1,0 +1,153 @@
+"""``import-notes``: a folder of four notes, imported, edited, and imported again."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memoria.store import Store, Target
+from tests.integration.remember.test_documents import edges, memories
+
+VAULT = Path(__file__).parents[2] / "data" / "vault"
+Import = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    """A copy of the notes, to be edited."""
+    return Path(shutil.copytree(VAULT, tmp_path / "vault"))
+
+
+@pytest.fixture
+def run_import(target: Target, scope: str, monkeypatch: pytest.MonkeyPatch) -> Import:
+    """Run the command on the scope of the test."""
+    assert isinstance(target.auth, tuple)
+    user, password = target.auth
+    monkeypatch.setenv("NEO4J_URI", target.uri)
+    monkeypatch.setenv("NEO4J_USERNAME", str(user))
+    monkeypatch.setenv("NEO4J_PASSWORD", str(password))
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "memoria", "import-notes", *arguments]
+        return subprocess.run(
+            [*command, "--scope", scope, "--embedder", "none"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run
+
+
+def facts(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    """What a command printed as JSON."""
+    assert done.returncode == 0, done.stderr
+    printed: dict[str, Any] = json.loads(done.stdout)
+    return printed
+
+
+async def test_a_folder_of_notes_becomes_a_graph(
+    run_import: Import, vault: Path, store: Store, scope: str
+) -> None:
+    done = facts(run_import(str(vault), "--json"))
+    assert (done["documents"], done["parts"], done["invalid"]) == (4, 4, 0)
+    assert (await memories(store, scope))["notes/2024-03-04.md"].startswith("2024-03-04\nOrdered")
+    found = await edges(store, scope, "links_to", "names")
+    assert found == {
+        ("notes/Sourdough.md", "links_to", "notes/people/Marta Keller.md", 1.0),
+        ("notes/Sourdough.md", "links_to", "notes/Stone oven.md", 1.0),
+        ("notes/Sourdough.md", "names", "notes/people/Marta Keller.md", 0.95),
+        ("notes/Sourdough.md", "names", "notes/Stone oven.md", 0.95),
+        ("notes/people/Marta Keller.md", "links_to", "notes/Sourdough.md", 1.0),
+        ("notes/2024-03-04.md", "names", "notes/Stone oven.md", 0.95),
+        ("notes/2024-03-04.md", "names", "notes/people/Marta Keller.md", 0.95),
+    }
+    mentions = await edges(store, scope, "mentions")
+    both = {source for source, _, topic, _ in mentions if topic == "@topic:jonas lind"}
+    assert both == {"notes/Stone oven.md", "notes/people/Marta Keller.md"}
+
+
+async def test_notes_imported_again_are_updated_and_those_gone_are_pruned(
+    run_import: Import, vault: Path, store: Store, scope: str
+) -> None:
+    facts(run_import(str(vault), "--json"))
+    (vault / "2024-03-04.md").write_text("Nothing happened.", encoding="utf-8")
+    (vault / "Stone oven.md").unlink()
+    again = facts(run_import(str(vault), "--json"))
+    assert (again["written"]["memories_created"], again["forgotten"]) == (0, 0)
+    assert "notes/Stone oven.md" in await memories(store, scope)
+    assert {a for a, _, _, _ in await edges(store, scope, "names")} == {"notes/Sourdough.md"}
+    pruned = facts(run_import(str(vault), "--prune", "--json"))
+    assert pruned["forgotten"] == 1
+    assert set(await memories(store, scope)) == {
+        "notes/2024-03-04.md",
+        "notes/Sourdough.md",
+        "notes/people/Marta Keller.md",
+    }
+
+
+async def test_a_dry_run_counts_what_is_written_later(
+    run_import: Import, vault: Path, store: Store, scope: str
+) -> None:
+    (vault / "odd.md").write_text(
+        "---\ntitle: Odd: a note\n---\n%%no%% See [[Stone oven]], [[Gone]] and "
+        "[the web](https://example.org/x).\n",
+        encoding="utf-8",
+    )
+    (vault / "README.md").write_text("Stone oven, Sourdough", encoding="utf-8")
+    options = (str(vault), "--exclude", "README.md")
+    rehearsed = facts(run_import(*options, "--dry-run", "--json"))
+    assert await memories(store, scope) == {}
+    done = facts(run_import(*options, "--json"))
+    for name in ("documents", "parts", "topics", "names", "links", "missing_links", "left_out"):
+        assert rehearsed[name] == done[name], name
+    assert rehearsed["written"]["relations"] == done["written"]["relations"] > 20
+    assert done["left_out"] == {"excluded": 1, "comment": 1, "front matter that is not YAML": 1}
+    assert done["links_elsewhere"] == {"example.org": 1, "no note": 1}
+    line = run_import(*options, "--dry-run").stdout
+    assert "would write 5 notes, 5 memories, " in line
+    assert "; left out: 1 " in line
+    assert "links that lead elsewhere: 1 " in line
+
+
+async def test_one_note_is_imported_by_its_path_and_its_links_lead_to_what_is_there(
+    run_import: Import, vault: Path, store: Store, scope: str
+) -> None:
+    facts(run_import(str(vault / "Stone oven.md"), "--json"))
+    assert list(await memories(store, scope)) == ["notes/Stone oven.md"]
+    refused = run_import(str(vault / "Stone oven.md"), "--prune")
+    assert refused.returncode == 2
+
+
+async def test_a_note_that_cannot_be_read_stops_the_import_or_is_left_out(
+    run_import: Import, vault: Path, store: Store, scope: str
+) -> None:
+    (vault / "zz.md").write_bytes(b"fine\n\xff")
+    stopped = run_import(str(vault))
+    assert stopped.returncode == 1
+    assert f"{vault / 'zz.md'}" in stopped.stderr.replace("\n", "")
+    assert "line 2: not UTF-8" in stopped.stderr
+    done = run_import(str(vault), "--skip-invalid", "--prune")
+    assert done.returncode == 0
+    assert "1 that can't be read" in done.stdout
+    assert "nothing was pruned" in done.stderr
+    assert len(await memories(store, scope)) == 4
+
+
+async def test_an_empty_folder_prunes_nothing(
+    run_import: Import, vault: Path, tmp_path: Path, store: Store, scope: str
+) -> None:
+    facts(run_import(str(vault), "--json"))
+    unmounted = tmp_path / "unmounted"
+    unmounted.mkdir()
+    done = facts(run_import(str(unmounted), "--prune", "--json"))
+    assert (done["documents"], done["forgotten"]) == (0, 0)
+    assert done["problems"] == ["nothing was pruned, since no note was read"]
+    assert len(await memories(store, scope)) == 4

@@ -1,0 +1,108 @@
+"""How close a message is to small talk: the examples, their vectors, embedders that fail."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from memoria.embed import DEFAULT_ONNX_MODEL, CallableEmbedder
+from memoria.recall.asides import LEANING_VECTORS, VECTORS, Asides, examples, leaning
+from memoria.recall.ranking import Likeness
+
+# Calls that embed all examples, in batches of 64.
+CALLS = -(-len(examples()) // 64) - (-len(leaning()) // 64)
+# All examples have the same vector, so their spread is the least there is.
+NEARLY_HALF: Any = pytest.approx(0.5)
+HALF = Likeness(aside=NEARLY_HALF, leaning=NEARLY_HALF, spread=0.01)
+MISSING = "examples of small talk are not embedded ({}): no relevance is known"
+
+
+class Counting:
+    """Puts the message "ok" at 60 degrees from all examples, which it embeds in one call."""
+
+    dimensions = 2
+
+    def __init__(self, *, name: str = "counting", wait_s: float = 0.0, fails: bool = False) -> None:
+        self.name, self.wait_s, self.fails, self.calls = name, wait_s, fails, 0
+
+    async def embed_documents(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        self.calls += 1
+        await asyncio.sleep(self.wait_s)
+        if self.fails:
+            raise ConnectionError("gone")
+        return [(0.5, 0.75**0.5)] * len(texts)
+
+    async def embed_query(self, text: str) -> Sequence[float]:
+        raise AssertionError(text)
+
+
+def test_examples_are_distinct_and_each_has_a_vector() -> None:
+    texts = (*examples(), *leaning())
+    assert len({*texts}) == len(texts) > 800
+    assert all(text == text.strip() != "" for text in texts)
+    assert np.load(VECTORS).shape == (len(examples()), 384)
+    assert np.load(LEANING_VECTORS).shape == (len(leaning()), 384)
+
+
+async def likeness(asides: Asides, *, within_s: float = 5.0) -> tuple[Likeness | None, list[str]]:
+    notes: list[str] = []
+    until = asyncio.get_running_loop().time() + within_s
+    return await asides.likeness((1.0, 0.0), until=until, notes=notes), notes
+
+
+async def test_examples_are_embedded_once_for_all_recalls() -> None:
+    embedder = Counting(wait_s=0.01)
+    asides = Asides(embedder)
+    found = await asyncio.gather(*(likeness(asides) for _ in range(5)))
+    assert found == [(HALF, [])] * 5
+    assert embedder.calls == CALLS
+
+
+async def test_default_embedder_has_its_vectors_already() -> None:
+    embedder = Counting(name=DEFAULT_ONNX_MODEL)
+    embedder.dimensions = 384
+    asides, until = Asides(embedder), asyncio.get_running_loop().time() + 5.0
+    assert await asides.likeness(np.load(VECTORS)[0], until=until, notes=[]) is not None
+    assert embedder.calls == 0
+    embedder.dimensions = 2  # another embedder of that name
+    assert await likeness(Asides(embedder)) == (HALF, [])
+
+
+async def test_an_embedder_slower_than_recalls_is_asked_once() -> None:
+    embedder = Counting(wait_s=0.1)
+    asides = Asides(embedder)
+    found = [await likeness(asides, within_s=0.06) for _ in range(40)]
+    assert found[0] == (None, [MISSING.format("it takes long")])
+    assert found[-1] == (HALF, [])
+    assert embedder.calls == CALLS
+
+
+async def test_an_embedder_that_fails_is_left_alone_for_a_while() -> None:
+    embedder = Counting(fails=True)
+    asides = Asides(embedder)
+    found = [await likeness(asides) for _ in range(5)]
+    assert found == [(None, [MISSING.format("ConnectionError")])] * 5
+    assert embedder.calls == 1
+
+
+async def test_an_example_without_a_vector_is_near_to_nothing() -> None:
+    def embed(texts: list[str]) -> list[list[float]]:
+        return [[0.0, 0.0] if text in ("?", "...") else [0.5, 0.75**0.5] for text in texts]
+
+    asides = Asides(CallableEmbedder(embed, dimensions=2, name="words"))
+    assert await likeness(asides) == (HALF, [])
+
+
+async def test_a_note_names_the_examples_without_vectors() -> None:
+    def embed(texts: list[str]) -> list[list[float]]:
+        if {*texts} & {*leaning()}:
+            raise ConnectionError("gone")
+        return [[0.5, 0.75**0.5] for _ in texts]
+
+    found, [note] = await likeness(Asides(CallableEmbedder(embed, dimensions=2, name="words")))
+    assert found is None
+    assert note.startswith("examples of requests are not embedded")

@@ -1,0 +1,256 @@
+"""The subjects of facts: their examples, and the vector to search with, by hand-made cosines."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import memoria.recall.subjects
+from memoria.embed import DEFAULT_ONNX_MODEL
+from memoria.recall.asides import Asides
+from memoria.recall.asides import examples as small_talk
+from memoria.recall.examples import Array
+from memoria.recall.subjects import (
+    FITTED,
+    Example,
+    Model,
+    Subjects,
+    a_few,
+    asks_alone,
+    directions,
+    edition,
+    fit,
+    subjects,
+)
+
+
+class ByFirstLine:
+    """Places one's own statements on each subject, and its questions, on two axes of its own."""
+
+    name = "axes"
+
+    def __init__(self) -> None:
+        self.axis = {one.text: 2 * one.subject + one.asks for one in subjects() if one.own}
+        self.dimensions = 2 * len({one.subject for one in subjects()}) + 1
+        self.calls = 0
+
+    async def embed_documents(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        self.calls += 1
+        rows = np.eye(self.dimensions)
+        return [rows[self.axis.get(text, self.dimensions - 1)].tolist() for text in texts]
+
+    async def embed_query(self, text: str) -> Sequence[float]:
+        raise AssertionError(text)
+
+
+def soon() -> float:
+    return asyncio.get_running_loop().time() + 5.0
+
+
+def test_each_subject_has_questions_and_statements_and_no_text_comes_twice() -> None:
+    told = subjects()
+    count = len({one.subject for one in told})
+    assert count > 40
+    for some in (told, a_few()):
+        for number in range(count):
+            of_subject = [one for one in some if one.subject == number]
+            assert any(one.asks for one in of_subject), of_subject[0]
+            assert any(not one.own for one in of_subject), of_subject[0]
+            assert any(one.own and not one.asks for one in of_subject), of_subject[0]
+    assert {one.language for one in told} == {"de", "en", "es", "fr"}
+    for language in ("de", "es", "fr"):
+        assert len({one.subject for one in told if one.language == language}) > 30
+    assert not any(one.text.startswith(("- ", "[")) for one in told)
+    assert len({one.text for one in told}) == len(told)
+    assert all(one.text == one.text.strip() != "" for one in told)
+
+
+async def test_the_probe_is_near_to_statements_of_the_subject_and_to_the_question() -> None:
+    embedder = ByFirstLine()
+    found = Subjects(Asides(embedder).examples)
+    for row in (0, 7):
+        question = np.eye(embedder.dimensions)[2 * row + 1]
+        probe = await found.probe(question.tolist(), aside=0.3, until=soon(), notes=[])
+        assert probe is not None
+        assert np.linalg.norm(probe.vector) == pytest.approx(1.0)
+        assert probe.share == 1.0
+        # The direction has length 1; the question adds a quarter of its own, and the direction of
+        # the user's own facts as much over all statements.
+        by_size = np.argsort(probe.vector)[::-1]
+        assert by_size[:2].tolist() == [2 * row, 2 * row + 1]
+        assert probe.vector[2 * row + 1] / probe.vector[2 * row] == pytest.approx(0.27, abs=0.05)
+    texts = len(a_few()), len(small_talk())
+    assert embedder.calls == sum(-(-count // 64) for count in texts)
+
+
+async def test_a_question_hardly_nearer_to_questions_than_to_small_talk_has_no_probe() -> None:
+    embedder = ByFirstLine()
+    found = Subjects(Asides(embedder).examples)
+    question = np.eye(embedder.dimensions)[1].tolist()  # its cosine with an example is 1
+    assert await found.probe(question, aside=0.96, until=soon(), notes=[]) is None
+    half = await found.probe(question, aside=0.915, until=soon(), notes=[])
+    assert half is not None
+    assert half.share == pytest.approx(0.5)
+
+
+async def test_without_vectors_of_the_examples_there_is_no_probe_but_a_note() -> None:
+    class Failing(ByFirstLine):
+        async def embed_documents(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+            raise ConnectionError(f"gone before {texts[0]!r}")
+
+    notes: list[str] = []
+    found = Subjects(Asides(Failing()).examples)
+    assert await found.probe([1.0], aside=0.3, until=soon(), notes=notes) is None
+    assert notes == [
+        "examples of facts are not embedded (ConnectionError): statements in other words may be "
+        "missing"
+    ]
+
+
+async def test_a_model_that_takes_long_is_made_once_and_used_by_the_next_question(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    release, made = threading.Event(), []
+
+    def slowly(told: Sequence[Example], vectors: Array, small_talk: Array) -> Model:
+        made.append(release.wait(10))
+        return fit(told, vectors, small_talk)
+
+    monkeypatch.setattr(memoria.recall.subjects, "fit", slowly)
+    embedder = ByFirstLine()
+    found = Subjects(Asides(embedder).examples)
+    question, notes = np.eye(embedder.dimensions)[1].tolist(), list[str]()
+    assert await found.probe(question, aside=0.3, until=soon() - 4.5, notes=notes) is None
+    assert len(notes) == 1
+    assert await found.probe(question, aside=0.3, until=soon() - 4.9, notes=notes) is None
+    release.set()
+    assert await found.probe(question, aside=0.3, until=soon(), notes=notes) is not None
+    assert made == [True]
+
+
+def test_the_shipped_model_is_that_of_the_examples() -> None:
+    with np.load(FITTED) as kept:
+        assert str(kept["edition"]) == edition(), "run scripts/embed_examples.py"
+
+
+def test_other_embedders_embed_a_few_examples_of_each_kind() -> None:
+    few = a_few()
+    kinds = Counter((one.subject, one.language, one.asks, one.own) for one in few)
+    assert max(kinds.values()) == 3
+    asked = {(one.subject, one.language) for one in few if one.asks}
+    assert asked == {(one.subject, one.language) for one in subjects() if one.asks}
+    assert len(few) < 2_000
+
+
+async def test_the_default_embedder_has_its_model_already() -> None:
+    embedder = ByFirstLine()
+    embedder.name, embedder.dimensions = DEFAULT_ONNX_MODEL, 384
+    model = Model.read(FITTED)
+    told = subjects()
+    questions = [one for one in told if one.asks]
+    stated = [one for one in told if not one.asks]
+    usual = stated[:: len(stated) // 500]
+    assert len(usual) == len(model.usual) >= 500
+    found = Subjects(Asides(embedder).examples)
+    of_own, of_others, of_another = list[float](), list[float](), list[float]()
+    for row, question in zip(model.questions, questions, strict=True):
+        probe = await found.probe(row.tolist(), aside=0.3, until=soon(), notes=[])
+        assert probe is not None
+        cosines = model.usual @ probe.vector
+        for one, cosine in zip(usual, cosines.tolist(), strict=True):
+            same = one.subject == question.subject
+            (of_another if not same else of_own if one.own else of_others).append(cosine)
+    assert embedder.calls == 0
+    assert np.mean(of_own) > np.mean(of_others) + 0.06
+    assert np.mean(of_others) > np.mean(of_another) + 0.05
+
+
+async def test_a_model_that_can_not_be_read_is_named_and_costs_the_probe_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    embedder = ByFirstLine()
+    embedder.name, embedder.dimensions = DEFAULT_ONNX_MODEL, 384
+    monkeypatch.setattr(memoria.recall.subjects, "FITTED", tmp_path / "missing.npz")
+    notes: list[str] = []
+    found = Subjects(Asides(embedder).examples)
+    assert await found.probe([1.0], aside=0.3, until=soon(), notes=notes) is None
+    assert "(FileNotFoundError)" in notes[0]
+    assert "the model of facts can't be made (FileNotFoundError)" in caplog.text
+
+
+def test_a_written_model_is_read_again(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    told = [one for one in subjects() if one.subject < 2]
+    told_vectors, talk = rng.normal(size=(len(told), 8)), rng.normal(size=(5, 8))
+    model = fit(told, told_vectors, talk)
+    model.write(tmp_path / "model.npz")
+    read = Model.read(tmp_path / "model.npz")
+    for each in fields(model):
+        written = getattr(model, each.name)
+        assert getattr(read, each.name) == pytest.approx(written, abs=2e-3), each.name
+    assert len(model.usual) == sum(not one.asks for one in told)  # fewer than 500: all of them
+
+
+async def test_the_probe_is_that_of_the_language_of_the_question() -> None:
+    # Two axes for each pair of language and subject: one's own statements, and questions.
+    pairs = sorted({(one.language, one.subject) for one in subjects()})
+
+    class ByLanguage(ByFirstLine):
+        def __init__(self) -> None:
+            super().__init__()
+            self.dimensions = 2 * len(pairs) + 1
+            self.axis = {
+                one.text: 2 * pairs.index((one.language, one.subject)) + one.asks
+                for one in subjects()
+                if one.own
+            }
+
+    embedder = ByLanguage()
+    german = np.eye(embedder.dimensions)[2 * pairs.index(("de", 0)) + 1]
+    probe = await Subjects(Asides(embedder).examples).probe(
+        german.tolist(), aside=0.3, until=soon(), notes=[]
+    )
+    assert probe is not None
+    near = {of: probe.vector[2 * pairs.index((of, 0))] for of in ("de", "en", "es", "fr")}
+    assert near["de"] > 1.5 * max(value for of, value in near.items() if of != "de")
+
+
+@pytest.mark.parametrize(
+    ("message", "alone"),
+    [
+        ("Where do I live?", True),
+        ("Hi! Thanks a lot. Who is my boss?", True),
+        ("Wo wohne ich?\n", True),
+        ("The packing list is sorted.\nWhat is the next step for the trip?", False),
+        ("I am filling in a form. Where do I live?", False),
+    ],
+)
+def test_a_question_is_alone_if_only_courtesies_stand_around_it(message: str, alone: bool) -> None:
+    assert asks_alone(message) is alone
+
+
+def test_a_vector_of_more_weight_counts_as_several() -> None:
+    vectors = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.1]])
+    labels = np.array([0, 1, 1])
+    twice = directions(vectors[[0, 1, 2, 2]], labels[[0, 1, 2, 2]], 2, np.ones((1, 4)))
+    weights = np.array([[1.0, 1.0, 2.0], [1.0, 1.0, 1.0]])
+    found = directions(vectors, labels, 2, weights)
+    assert found[:1] == pytest.approx(twice)
+    assert found[1:] == pytest.approx(directions(vectors, labels, 2, np.ones((1, 3))))
+
+
+def test_a_direction_is_where_vectors_of_one_label_differ_from_the_others() -> None:
+    vectors = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [0.0, 0.0, 1.0]])
+    [found] = directions(vectors, np.array([0, 1, -1]), 2, np.ones((1, 3)))
+    assert found[0] @ vectors[0] > found[0] @ vectors[1]
+    assert found[:, 2] == pytest.approx(0.0)
+    # A label that no vector has gets no direction.
+    [found] = directions(vectors, np.array([0, 0, -1]), 2, np.ones((1, 3)))
+    assert found[1] == pytest.approx(0.0)
