@@ -141,6 +141,8 @@ class FaultProxy:
             self._loop.run_forever()
         finally:
             server.close()
+            # A task that is cancelled before it has begun would leave its connection open.
+            self._loop.run_until_complete(asyncio.sleep(0))
             for task in (tasks := asyncio.all_tasks(self._loop)):
                 task.cancel()
             self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
@@ -171,23 +173,22 @@ class _Connection:
     async def run(self, behind: object) -> None:
         """Pass on in both directions until one of them ends."""
         host, port = behind.hostname, behind.port  # type: ignore[attr-defined]
+        writers, pumps = [self._to_client], []
         try:
             server, to_server = await asyncio.open_connection(host, port, limit=_LIMIT)
+            writers.append(to_server)
+            pumps.append(asyncio.create_task(self._requests(to_server)))
+            pumps.append(asyncio.create_task(self._answers(server, to_server)))
+            await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
         except OSError:
             _abort(self._to_client)
-            return
-        pumps = [
-            asyncio.create_task(self._requests(to_server)),
-            asyncio.create_task(self._answers(server, to_server)),
-        ]
-        try:
-            await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
         finally:
+            # First, as this task may be cancelled while it waits for the others.
+            for writer in writers:
+                asyncio.get_running_loop().call_later(self._proxy.delay_s, writer.close)
             for pump in pumps:
                 pump.cancel()
             await asyncio.gather(*pumps, return_exceptions=True)
-            for writer in (self._to_client, to_server):
-                asyncio.get_running_loop().call_later(self._proxy.delay_s, writer.close)
 
     async def _requests(self, to_server: asyncio.StreamWriter) -> None:
         """Pass on what the client sends; its handshake counts as one message."""

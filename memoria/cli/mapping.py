@@ -5,6 +5,7 @@ In: the name of a known graph, or a file. Out: a store that reads through the ma
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -28,7 +29,7 @@ from memoria.cli.common import (
 )
 from memoria.cli.connection import Connection
 from memoria.cli.embedders import EmbedderName
-from memoria.errors import MappingError
+from memoria.errors import MappingError, MemoriaError
 
 if TYPE_CHECKING:  # the driver takes long to load, and `memoria mcp` greets before that
     from memoria.graph.mapping import GraphMapping
@@ -188,8 +189,28 @@ def _create(mapping: GraphMapping, connection: Connection) -> None:
     from memoria.graph.mapping.creating import create_indexes
 
     announce = partial(err.print, markup=False)
-    made = connection.run(lambda store: create_indexes(store, mapping, announce))
+
+    async def work(store: Store) -> int:
+        made = await create_indexes(store, mapping, announce)
+        with err.status("planning the queries of recalls"):
+            await _warm(store, mapping)
+        return made
+
+    made = connection.run(work)
     hint(f"created {made}" if made else "no index is missing")
+
+
+async def _warm(store: Store, mapping: GraphMapping) -> None:
+    """Let the server plan what recalls ask, as new indexes end every plan that was there.
+
+    A graph that can't be read so is for `check_mapping` to report, which comes next.
+    """
+    from memoria.graph.mapping.parts import WHOLE_GRAPH
+    from memoria.graph.mapping.reading import MappedGraph
+    from memoria.recall.warming import warm_plans
+
+    with suppress(MemoriaError):
+        await warm_plans(store.translated(partial(MappedGraph, mapping)), scope=WHOLE_GRAPH)
 
 
 def _overlay(

@@ -87,7 +87,7 @@ class BatchWriter:
         # Embedding takes milliseconds for each memory. Small batches keep the work small that is
         # lost in an interruption.
         self.memory_batch_size = batch_size if embedder is None else min(batch_size, EMBED_BATCH)
-        self._store = writable_store_of(store)
+        self._store = writable_store_of(store).patient()
         self._clock = clock
         self.facts: ServerFacts | None = None
 

@@ -21,8 +21,8 @@ class StoreConfig:
         write has as long, and one second more for each text.
     long_query_timeout_s
         The same limit for queries that read a whole scope or more, or write whole texts:
-        statistics, forgetting by a filter, conversations, documents, re-embedding, datasets;
-        seconds, > 0. A longer ``query_timeout_s`` applies to them as well.
+        statistics, forgetting by a filter, memories and relations, conversations, documents,
+        re-embedding, datasets; seconds, > 0. A longer ``query_timeout_s`` applies to them as well.
     max_retries
         Retries of a query that failed for a temporary reason; 0 to 10. While a cluster elects a
         leader, or a member of it lags behind, queries are retried until their time is up, unless

@@ -22,6 +22,7 @@ from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from tests.integration.alone import run_statement
 from tests.integration.cli.test_commands import Done, in_process
+from tests.integration.statements import sent_statements
 
 FILMS = """
 CREATE (a:Person {name: 'Christopher Nolan'}), (b:Person {name: 'Elliot Page'}),
@@ -70,10 +71,14 @@ def test_two_commands_find_something_in_a_graph_that_is_there(call: Call, tmp_pa
     refused = call("recall", "thieves in dreams", "--mapping", str(file))
     assert refused.code == 1
     assert "CREATE FULLTEXT INDEX" in refused.err
-    made = call("adopt", str(file), "--create-indexes")
+    with sent_statements() as warmed:
+        made = call("adopt", str(file), "--create-indexes")
     assert (made.code, made.err.count("CREATE FULLTEXT")) == (0, 2), made.err
-    answer = call("recall", "thieves in dreams", "--mapping", str(file), *PATIENT)
+    with sent_statements() as asked:
+        answer = call("recall", "thieves in dreams", "--mapping", str(file), *PATIENT)
     assert answer.code == 0, answer.err
+    assert "strategies.level" in asked.names
+    assert asked.sent <= warmed.sent  # the server has planned all of it
     items = [item["id"] for item in json.loads(answer.out)["context"]["items"]]
     assert items[0] == "Inception"
     assert {"Tenet", "Christopher Nolan"} <= {*items}

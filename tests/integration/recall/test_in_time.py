@@ -1,4 +1,4 @@
-"""A server that plans its first queries slowly: a recall leaves out late results, and says so.
+"""A server that plans its first queries slowly: a recall leaves out what is late, and says so.
 
 A proxy delays single queries, like a freshly started server on a busy machine.
 """
@@ -15,6 +15,7 @@ from memoria.embed import CallableEmbedder
 from memoria.errors import DeadlineError
 from memoria.recall.warming import warm_plans
 from memoria.store import Store, Target, open_driver
+from memoria.store.config import StoreConfig
 from memoria.types import Recall
 from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
@@ -55,6 +56,14 @@ async def recalled(slow: GraphRetriever) -> Recall:
     assert {item.id for item in recall.context.items} == set("abcd")
     assert sum(recall.trace.timings_s.values()) < 2 * DEADLINE_S
     return recall
+
+
+async def test_a_write_may_take_longer_than_other_queries(proxy: FaultProxy, scope: str) -> None:
+    proxy.slow_s = {"ingest.memories": 4.0}
+    config = StoreConfig(query_timeout_s=3.0)
+    async with open_driver(proxy.target, config) as driver:
+        report = await GraphWriter(Store(driver, config=config), scope=scope).write(*chain("ab"))
+    assert (report.memories, report.relations) == (2, 1)
 
 
 @pytest.mark.parametrize(

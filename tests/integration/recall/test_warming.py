@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
@@ -15,32 +13,13 @@ from memoria.recall.strategies import STRATEGIES
 from memoria.recall.warming import warm_plans
 from memoria.store import Target
 from tests.integration.hashing import embedder
-
-
-class Statements(logging.Handler):
-    """The statements that the driver has sent."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.DEBUG)
-        self.sent: set[str] = set()
-        self.names: set[str] = set()
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if "C: RUN" in str(record.msg) and isinstance(record.args, tuple):
-            text = str(record.args[-1])
-            self.sent.add(text.partition("{")[0])
-            self.names.update(re.findall(r"'query': '([a-z._]+)'", text))
+from tests.integration.statements import Statements, sent_statements
 
 
 @pytest.fixture
 def statements() -> Iterator[Statements]:
-    handler, logger = Statements(), logging.getLogger("neo4j.io")
-    level = logger.level
-    logger.addHandler(handler)
-    logger.setLevel(logging.DEBUG)
-    yield handler
-    logger.removeHandler(handler)
-    logger.setLevel(level)
+    with sent_statements() as sent:
+        yield sent
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
