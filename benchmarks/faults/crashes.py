@@ -229,7 +229,7 @@ FAMILY = Family(
             fault=f"the server is restarted during {_MANY_CALLS:,} writes and recalls of eight "
             f"tasks ({_QUICK_CALLS} in a quick run)",
             expected=f"typed errors; the next recall is correct; {_KEPT}",
-            quick=1,
+            quick=0,  # three starts of a server; the tests restart one, too
             full=10,
             attempt=_server_restarted,
             try_s=600.0,

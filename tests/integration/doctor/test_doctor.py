@@ -10,7 +10,7 @@ import json
 import random
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -70,13 +70,6 @@ def faults(found: Examination, *themes: str) -> dict[str, tuple[str, int]]:
     }
 
 
-async def look(
-    store: Store, scope: str | None = None, embedder: Embedder | None = None, **settings: Any
-) -> Examination:
-    config = ExamineConfig(**settings)
-    return await examine(store, scope=scope, embedder=embedder, config=config, rng=random.Random(1))
-
-
 @contextmanager
 def past_plans() -> Iterator[None]:
     """Leave out the plans: the server makes each anew after any change of an index."""
@@ -90,9 +83,19 @@ def past_plans() -> Iterator[None]:
         yield
 
 
-async def look_past_plans(store: Store, embedder: Embedder | None = None) -> Examination:
-    with past_plans():
-        return await look(store, embedder=embedder)
+async def look(
+    store: Store,
+    scope: str | None = None,
+    embedder: Embedder | None = None,
+    *,
+    plans: bool = False,
+    **settings: Any,
+) -> Examination:
+    config = ExamineConfig(**settings)
+    with nullcontext() if plans else past_plans():
+        return await examine(
+            store, scope=scope, embedder=embedder, config=config, rng=random.Random(1)
+        )
 
 
 async def found_by_words(
@@ -268,8 +271,7 @@ async def notes_on_the_server(store: Store) -> dict[str, tuple[str, int]]:
 async def test_every_planted_fault_is_found_with_its_count_and_severity(
     store: Store, planted: str
 ) -> None:
-    with past_plans():
-        found = await look(store, planted)
+    found = await look(store, planted)
     assert faults(found, "memories", "edges") == EXPECTED
     assert faults(found, "graph", "energy") == {
         "graph.isolated": ("note", 2),
@@ -365,8 +367,7 @@ async def test_remedies_keep_what_can_be_kept(store: Store, planted: str) -> Non
 
 async def test_a_clean_scope_has_nothing_worse_than_notes(store: Store, scope: str) -> None:
     await write_healthy(store, scope, [f"n{number}" for number in range(40)])
-    with past_plans():
-        found = await look(store, scope)
+    found = await look(store, scope)
     notes = [finding.check for finding in found.findings if finding.severity != "ok"]
     assert notes == list(await notes_on_the_server(store))
     assert found.histogram[-1].low == 2
@@ -510,7 +511,8 @@ class TestCommand:
         user, password = target.auth  # type: ignore[misc]
         environ = {"NEO4J_URI": uri or target.uri, "NEO4J_USERNAME": user}
         environ["MEMORIA_HOME"] = str(Path(__file__).parent / "absent")  # other tests fill theirs
-        return in_process("doctor", *arguments, **environ, NEO4J_PASSWORD=password)
+        with past_plans():
+            return in_process("doctor", *arguments, **environ, NEO4J_PASSWORD=password)
 
     async def test_exit_code_tells_the_worst_severity(
         self, target: Target, store: Store, scope: str
@@ -633,7 +635,7 @@ class TestWholeDatabase:
         self, empty: Store
     ) -> None:
         await run_statement(empty, "DROP CONSTRAINT memory_scope_id")
-        findings = by_check(await look(empty))
+        findings = by_check(await look(empty, plans=True))
         missing = findings["indexes.memory_scope_id"]
         init = f"memoria init --embedder=none --dimensions={self.SIZE}"
         assert (missing.message, missing.command, missing.cause) == ("missing", init, "")
@@ -652,7 +654,7 @@ class TestWholeDatabase:
         }
 
     async def test_set_up_and_empty_is_a_note(self, empty: Store) -> None:
-        found = await look(empty)
+        found = await look(empty, plans=True)
         assert {finding.check for finding in found.findings if finding.severity != "ok"} == {
             "memories.present",
             *await notes_on_the_server(empty),
@@ -667,14 +669,14 @@ class TestWholeDatabase:
             await GraphWriter(empty, scope="more").write([memory(name, self.SIZE)])
             where = "MATCH (m:Memory {scope: 'more', id: $id}) "
             await run_statement(empty, where + change, id=name)
-        found = await look_past_plans(empty)
+        found = await look(empty)
         expected = EXPECTED | {"memories.id": ("error", 2), "memories.scope": ("error", 2)}
         assert faults(found, "memories", "edges") == expected
         assert by_check(found)["memories.text"].examples[0].endswith(" in planted")
         assert "--scope=planted" in by_check(found)["memories.text"].command
         mended = await mend(empty, found)
         assert {"memories.id", "memories.scope"} <= set(mended)
-        after = faults(await look_past_plans(empty), "memories", "edges")
+        after = faults(await look(empty), "memories", "edges")
         assert after.keys() == {"memories.text", "memories.no_embedding"}
         rows = await run_statement(
             empty,
@@ -690,7 +692,7 @@ class TestWholeDatabase:
             "{indexConfig: {`vector.dimensions`: 7, `vector.similarity_function`: 'euclidean'}}",
         )
         await run_statement(empty, "CALL db.awaitIndexes(60)")
-        found = await look_past_plans(empty)
+        found = await look(empty)
         drop = "memoria doctor --fix=indexes.memory_embedding"
         expected = {
             "indexes.memory_embedding.similarity": ("error", drop),
@@ -708,7 +710,7 @@ class TestWholeDatabase:
         init = f"memoria init --embedder=none --dimensions={self.SIZE}"
         assert (dropped.changed, dropped.done) == (1, f"dropped; now run {init}")
         await apply_schema(empty, dimensions=self.SIZE)
-        assert (await look_past_plans(empty)).severity == "note"
+        assert (await look(empty)).severity == "note"
 
     async def test_a_full_text_index_of_an_earlier_version_works_until_it_is_made_again(
         self, empty: Store
@@ -730,7 +732,7 @@ class TestWholeDatabase:
         for scope in scopes:
             assert await found_by_words(empty, scope, [*before]) == before
 
-        finding = by_check(await look_past_plans(empty))["indexes.memory_text.words"]
+        finding = by_check(await look(empty))["indexes.memory_text.words"]
         assert (finding.severity, finding.command) == (
             "warning",
             "memoria doctor --fix=indexes.memory_text",
@@ -742,31 +744,31 @@ class TestWholeDatabase:
         after = {**before, "user": ["call getUser"], "cafe": ["at the café"]}
         for scope in scopes:  # an index belongs to all scopes, whichever scope was given
             assert await found_by_words(empty, scope, [*after]) == after
-        assert by_check(await look_past_plans(empty))["indexes.memory_text.words"].severity == "ok"
+        assert by_check(await look(empty))["indexes.memory_text.words"].severity == "ok"
 
     async def test_an_index_in_place_of_the_constraint_is_an_error(self, empty: Store) -> None:
         await run_statement(empty, "DROP CONSTRAINT memory_scope_id")
         make = "CREATE INDEX memory_scope_id FOR (n:Memory) ON (n.scope, n.id)"
         await run_statement(empty, make)
         await run_statement(empty, "CALL db.awaitIndexes(60)")
-        finding = by_check(await look_past_plans(empty))["indexes.memory_scope_id"]
+        finding = by_check(await look(empty))["indexes.memory_scope_id"]
         assert finding.severity == "error"
         assert finding.remedy.endswith(f"memoria init --embedder=none --dimensions={self.SIZE}")
         assert finding.command == "memoria doctor --fix=indexes.memory_scope_id"
         assert (await fix(empty, ["indexes.memory_scope_id"]))[0].changed == 1
         await apply_schema(empty, dimensions=self.SIZE)
-        assert (await look_past_plans(empty)).severity == "note"
+        assert (await look(empty)).severity == "note"
 
     async def test_a_name_taken_by_another_index_is_an_error(self, empty: Store) -> None:
         await run_statement(empty, "DROP INDEX memory_text")
         await run_statement(
             empty, "CREATE FULLTEXT INDEX memory_text FOR (n:Other) ON EACH [n.text]"
         )
-        finding = by_check(await look_past_plans(empty))["indexes.memory_text"]
+        finding = by_check(await look(empty))["indexes.memory_text"]
         assert finding.severity == "error"
         assert finding.command == "memoria doctor --fix=indexes.memory_text"
         assert (await fix(empty, ["indexes.memory_text"]))[0].changed == 1
-        missing = by_check(await look_past_plans(empty))["indexes.memory_text"]
+        missing = by_check(await look(empty))["indexes.memory_text"]
         assert (missing.severity, missing.message) == ("error", "missing")
 
     async def test_an_index_that_is_as_it_should_be_is_not_dropped(self, empty: Store) -> None:
@@ -779,15 +781,15 @@ class TestWholeDatabase:
     async def test_another_embedder_is_named_with_the_one_recorded(self, empty: Store) -> None:
         for name, size in (("other", self.SIZE), ("test", 8)):
             embedder = CallableEmbedder(lambda _: [], dimensions=size, name=name)
-            finding = by_check(await look_past_plans(empty, embedder=embedder))["indexes.embedder"]
+            finding = by_check(await look(empty, embedder=embedder))["indexes.embedder"]
             assert finding.severity == "error"
             assert str(self.SIZE) in finding.message or "'test'" in finding.message
         fitting = CallableEmbedder(lambda _: [], dimensions=self.SIZE, name="test")
-        found = await look_past_plans(empty, embedder=fitting)
+        found = await look(empty, embedder=fitting)
         assert by_check(found)["indexes.embedder"].severity == "ok"
 
     async def test_without_an_embedder_missing_vectors_are_a_note(self, bare: Store) -> None:
         await apply_schema(bare, dimensions=self.SIZE)
         await GraphWriter(bare, scope="s").write([Memory(id="a", kind="Event", text="t")])
-        finding = by_check(await look_past_plans(bare))["memories.no_embedding"]
+        finding = by_check(await look(bare))["memories.no_embedding"]
         assert (finding.severity, finding.count) == ("note", 1)
