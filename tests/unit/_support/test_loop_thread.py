@@ -178,6 +178,7 @@ def test_ctrl_c_ends_the_call_and_the_thread_still_closes(resource: Resource) ->
 
     def press() -> None:
         resource.waiting.wait(HANG_S)
+        time.sleep(0.2)  # Python loses a signal that comes just before a thread begins to wait
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
     pressing = threading.Thread(target=press)
