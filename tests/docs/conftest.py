@@ -13,18 +13,30 @@ import pytest
 
 from memoria.local import LocalNeo4j
 from memoria.store import Store, Target, open_driver
-from tests.integration.doctor.test_doctor import wipe
+from tests.integration.alone import run_statement, wipe
 
-ENDS_THE_SERVER = "docs/tutorial.md"
+# Their readers have a database that was never set up: they see what sets it up, or would miss it.
+# The first one finds none; the last one ends the server.
+NEED_A_BARE_DATABASE = ("README.md", "test_the_chat_knows", "docs/recipes.md", "docs/tutorial.md")
+# The record says which embedder the database was set up for.
+ALL_BUT_THE_RECORD = "MATCH (n) WHERE NOT (n:MemoriaMeta AND n.key = 'memoria') DETACH DELETE n"
 
 
 @pytest.hookimpl(trylast=True)  # when they stand in the order of their groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Move the page that ends the server behind the others, which would start it again."""
+    """Move the last of those that take the schema away behind the others.
+
+    The server plans all queries again when the schema changes, and the tutorial ends the server.
+    """
     here = [n for n, item in enumerate(items) if item.path.is_relative_to(Path(__file__).parent)]
-    ordered = sorted((items[n] for n in here), key=lambda item: ENDS_THE_SERVER in item.name)
+    ordered = sorted((items[n] for n in here), key=_place)
     for n, item in zip(here, ordered, strict=True):
         items[n] = item
+
+
+def _place(item: pytest.Item) -> int:
+    last = NEED_A_BARE_DATABASE[1:]
+    return next((n for n, name in enumerate(last, 1) if name in item.name), 0)
 
 
 @pytest.fixture(scope="session")
@@ -42,14 +54,20 @@ def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture
-def home(shared_home: Path) -> Path:
+def home(shared_home: Path, request: pytest.FixtureRequest) -> Path:
     """The same, its database empty, for a reader who knows nothing of the others."""
-    asyncio.run(_wipe(LocalNeo4j(shared_home)))
+    bare = any(name in request.node.name for name in NEED_A_BARE_DATABASE)
+    asyncio.run(_empty(LocalNeo4j(shared_home), bare=bare))
     return shared_home
 
 
-async def _wipe(server: LocalNeo4j) -> None:
+async def _empty(server: LocalNeo4j, *, bare: bool) -> None:
+    """Delete all data, and with ``bare`` also what ``memoria init`` made."""
     running = await server.status()
     if running is not None:
         async with open_driver(Target(uri=running.uri, auth=server.auth)) as driver:
-            await wipe(Store(driver, database="neo4j"))
+            store = Store(driver, database="neo4j")
+            if bare:
+                await wipe(store)
+            else:
+                await run_statement(store, ALL_BUT_THE_RECORD)

@@ -31,7 +31,8 @@ PAGES = [
     ("README.md",),
     ("docs/tutorial.md",),
     (
-        *("docs/memories.md", "docs/architecture.md", "docs/your-graph.md", "docs/core.md"),
+        # New indexes make the server plan all queries again: pages that make some come first.
+        *("docs/architecture.md", "docs/your-graph.md", "docs/memories.md", "docs/core.md"),
         *("docs/sync.md", "docs/settings.md", "docs/remember.md"),
         *("docs/integrations/tools.md", "docs/integrations/mcp.md", "docs/integrations/http.md"),
     ),
