@@ -67,8 +67,9 @@ def test_recording_of_the_demo(home: Path) -> None:
     assert same > SAME, (found - found_before, found_before - found)
 
 
-def test_contexts_hold_what_the_questions_expect(home: Path) -> None:
-    for budget, contexts in asyncio.run(_ask(home)).items():
+def test_contexts_hold_what_the_questions_expect(shared_home: Path) -> None:
+    """The recording has left the sample, and nothing else: its vectors need not be made again."""
+    for budget, contexts in asyncio.run(_ask(shared_home)).items():
         for question, must, found in zip(QUESTIONS, IN_CONTEXT[budget], contexts, strict=True):
             assert must <= set(question.expects)
             assert must <= found, f"{budget} tokens: {question.text}"
