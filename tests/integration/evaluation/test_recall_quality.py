@@ -19,6 +19,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from memoria.evaluation import (
     Answers,
@@ -27,14 +28,13 @@ from memoria.evaluation import (
     ask_all,
     ask_features,
     load_dataset,
-    make_report,
     prepare,
     read_dataset,
     score,
 )
 from memoria.evaluation.tuning import fit_answers
 from memoria.local import EphemeralNeo4j
-from memoria.recall.ranking.config import FEATURES
+from memoria.recall.ranking.config import FEATURES, RelevanceConfig
 from memoria.store import Store, Target, open_driver
 from tests.integration.doctor.test_doctor import wipe
 from tests.integration.evaluation.test_evaluation import DATA, EMBED
@@ -46,24 +46,26 @@ DEFAULT_WEIGHTS, LEFT_OUT = "default weights", "weights of the other set"
 RECORDED: dict[str, dict[str, Figures]] = json.loads((DATA / "recall.json").read_text("utf-8"))
 SETS = {name: read_dataset(DATA / name) for name in KS}
 
-DEFAULT = EvaluationConfig(methods=("transfer", "rrf"))
-BY_ENERGY = EvaluationConfig(retriever=replace(DEFAULT.retriever, relevance=None))
+DEFAULT = EvaluationConfig(warm_up=0)
+BY_ENERGY = replace(DEFAULT, retriever=replace(DEFAULT.retriever, relevance=None))
+DEFAULTS = np.array([*RelevanceConfig.default().weights.values()])
+RANKED_TWICE = 8  # questions that the engine is asked to rank by itself
 
 each_set = pytest.mark.parametrize("name", KS)
 
 
-async def figures(store: Store, name: str, config: EvaluationConfig) -> dict[str, Figures]:
-    """Ask all questions of a set that was loaded; method -> recall@k."""
-    config = replace(config, ks=KS[name])
-    runs = await ask_all(store, SETS[name], embedder=EMBED, config=config)
-    headlines = {
-        method.method: method.rows[-1].figures
-        for method in make_report(SETS[name], runs, config).methods
-    }
+def figures(name: str, rankings: Mapping[str, Sequence[str]]) -> Figures:
+    """Score the rankings of all questions of a set; recall@k."""
+    gold = {each.id: each.gold for each in SETS[name].questions}
+    recall = score(gold, rankings, KS[name]).recall.mean(axis=0)
     return {
-        method: {f"recall@{k}": round(found[f"recall@{k}"].mean, 4) for k in KS[name]}
-        for method, found in headlines.items()
+        f"recall@{k}": round(float(value), 4) for k, value in zip(KS[name], recall, strict=True)
     }
+
+
+def ranked(answers: Answers, weights: NDArray[np.float64]) -> dict[str, tuple[str, ...]]:
+    """Id of a question -> its memories, ranked with these weights."""
+    return {each.question.id: each.ranked(weights) for each in answers.answers}
 
 
 def fallen(measured: Figures, recorded: Figures, dataset: Dataset) -> list[str]:
@@ -89,14 +91,15 @@ async def loaded(second_server: EphemeralNeo4j) -> AsyncIterator[Store]:
 
 
 @pytest.fixture(scope="module")
-async def asked(loaded: Store) -> Mapping[str, dict[str, Figures]]:
-    """Set -> method -> figures, with the default settings."""
-    return {name: await figures(loaded, name, DEFAULT) for name in KS}
+async def answers(loaded: Store) -> list[Answers]:
+    """All that the engine finds, ranked by energy alone; the features rank it in any other way."""
+    return [await ask_features(loaded, SETS[name], embedder=EMBED, config=BY_ENERGY) for name in KS]
 
 
 @pytest.fixture(scope="module")
-async def answers(loaded: Store) -> list[Answers]:
-    return [await ask_features(loaded, SETS[name], embedder=EMBED, config=DEFAULT) for name in KS]
+def by_default(answers: list[Answers]) -> dict[str, Figures]:
+    """Set -> figures with the default weights."""
+    return {each.dataset: figures(each.dataset, ranked(each, DEFAULTS)) for each in answers}
 
 
 @pytest.fixture(scope="module")
@@ -107,17 +110,10 @@ def left_out(answers: list[Answers]) -> dict[str, Figures]:
 def by_the_other_set(answers: list[Answers], *, without: Sequence[str] = ()) -> dict[str, Figures]:
     """Set -> figures with the weights that were fitted to the other set."""
     kept = np.array([name not in without for name in FEATURES], dtype=np.float64)
-    found = {}
-    for own, other in (answers, reversed(answers)):
-        weights = fit_answers([other.answers], kept)
-        ranked = {each.question.id: each.ranked(weights) for each in own.answers}
-        gold = {each.question.id: each.question.gold for each in own.answers}
-        ks = KS[own.dataset]
-        recall = score(gold, ranked, ks).recall.mean(axis=0)
-        found[own.dataset] = {
-            f"recall@{k}": round(float(value), 4) for k, value in zip(ks, recall, strict=True)
-        }
-    return found
+    return {
+        own.dataset: figures(own.dataset, ranked(own, fit_answers([other.answers], kept)))
+        for own, other in (answers, reversed(answers))
+    }
 
 
 def message(name: str, weights: str, low: list[str], measured: Figures) -> str:
@@ -136,8 +132,8 @@ def test_what_is_recorded_is_what_is_measured(weights: str) -> None:
 
 
 @each_set
-def test_recall_has_not_fallen(asked: Mapping[str, dict[str, Figures]], name: str) -> None:
-    measured = asked[name]["transfer"]
+def test_recall_has_not_fallen(by_default: dict[str, Figures], name: str) -> None:
+    measured = by_default[name]
     low = fallen(measured, RECORDED[DEFAULT_WEIGHTS][name], SETS[name])
     assert not low, message(name, DEFAULT_WEIGHTS, low, measured)
 
@@ -168,15 +164,30 @@ def test_the_loss_of_features_would_be_noticed(
 
 
 @each_set
-async def test_ranking_by_energy_alone_would_be_noticed(loaded: Store, name: str) -> None:
-    measured = (await figures(loaded, name, BY_ENERGY))["transfer"]
+async def test_the_default_weights_rank_as_the_engine_does(
+    loaded: Store, answers: list[Answers], name: str
+) -> None:
+    some = replace(DEFAULT, limit=RANKED_TWICE)
+    [run] = await ask_all(loaded, SETS[name], embedder=EMBED, config=some)
+    [found] = [ranked(each, DEFAULTS) for each in answers if each.dataset == name]
+    assert len(run.rankings) == RANKED_TWICE
+    for id_, expected in run.rankings.items():
+        assert found[id_][: len(expected)] == expected
+
+
+@each_set
+def test_ranking_by_energy_alone_would_be_noticed(answers: list[Answers], name: str) -> None:
+    [found] = [each.answers for each in answers if each.dataset == name]
+    measured = figures(name, {each.question.id: each.before for each in found})
     for recorded in RECORDED.values():
         assert fallen(measured, recorded[name], SETS[name]) == list(recorded[name])
 
 
 @each_set
-def test_transfer_is_better_than_fused_ranks(
-    asked: Mapping[str, dict[str, Figures]], name: str
+async def test_transfer_is_better_than_fused_ranks(
+    loaded: Store, by_default: dict[str, Figures], name: str
 ) -> None:
+    fused = replace(DEFAULT, methods=("rrf",))
+    [run] = await ask_all(loaded, SETS[name], embedder=EMBED, config=fused)
     smallest = f"recall@{KS[name][0]}"
-    assert asked[name]["transfer"][smallest] > asked[name]["rrf"][smallest]
+    assert by_default[name][smallest] > figures(name, run.rankings)[smallest]
