@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import pytest
@@ -37,6 +38,7 @@ from tests.integration.evaluation.test_evaluation import EMBED, where
 __all__ = ["call", "driver", "secret", "store", "target", "where"]  # fixtures
 
 DATA = Path(__file__).parents[2] / "data"
+ONCE = EvaluationConfig(methods=METHODS, warm_up=0)
 BEGIN = datetime(2026, 3, 1, 9, tzinfo=UTC)
 # Longer than one memory may be, so it is split into parts; only the last part names the heron.
 LONG = "\n\n".join(
@@ -100,7 +102,10 @@ QUESTIONS = [
 @pytest.fixture
 def chats(tmp_path: Path, scope: str) -> Path:
     """Two chats in a folder of this test, and so in scopes of its own."""
-    folder = tmp_path / scope
+    return written(tmp_path / scope)
+
+
+def written(folder: Path) -> Path:
     folder.mkdir()
     said = [*messages("ann", ANN), *messages("bob", BOB)]
     for name, rows in (("messages", said), ("questions", QUESTIONS)):
@@ -109,17 +114,20 @@ def chats(tmp_path: Path, scope: str) -> Path:
     return folder
 
 
-async def loaded(store: Store, folder: Path) -> Dataset:
-    dataset = read_dataset(folder)
+@pytest.fixture(scope="module")
+async def dataset(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    """Two chats that were loaded, for tests that change nothing."""
+    found = read_dataset(written(tmp_path_factory.mktemp("chats") / uuid4().hex))
     await prepare(store, EMBED)
-    await load_dataset(store, dataset, embedder=EMBED)
-    return dataset
+    await load_dataset(store, found, embedder=EMBED)
+    return found
 
 
-async def asked(store: Store, dataset: Dataset, *methods: str) -> dict[str, Run]:
-    config = EvaluationConfig(methods=methods, warm_up=0)
-    runs = await ask_all(store, dataset, embedder=EMBED, config=config)
-    return {run.method: run for run in runs}
+@pytest.fixture(scope="module")
+async def runs(store: Store, dataset: Dataset) -> dict[str, Run]:
+    """Method -> its answers."""
+    found = await ask_all(store, dataset, embedder=EMBED, config=ONCE)
+    return {run.method: run for run in found}
 
 
 def retriever(store: Store, question: Question) -> GraphRetriever:
@@ -161,11 +169,8 @@ async def test_what_was_written_without_vectors_gets_them(store: Store, chats: P
     assert (await scope_stats(store, ann)).embedded == 8
 
 
-async def test_every_method_ranks_messages_once_and_finds_their_parts(
-    store: Store, chats: Path
-) -> None:
-    dataset = await loaded(store, chats)
-    runs = await asked(store, dataset, *METHODS)
+def test_every_method_ranks_messages_once_and_finds_their_parts(runs: dict[str, Run]) -> None:
+    assert list(runs) == list(METHODS)
     for run in runs.values():
         assert list(run.rankings) == ["bees", "now", "then", "heron", "hull", "rudder"], (
             "the question without an answer is not asked"
@@ -177,17 +182,15 @@ async def test_every_method_ranks_messages_once_and_finds_their_parts(
         assert run.rankings["bees"][0] == "m0", run.method
 
 
-async def test_a_question_finds_nothing_that_was_said_after_it(store: Store, chats: Path) -> None:
-    dataset = await loaded(store, chats)
-    for run in (await asked(store, dataset, *METHODS)).values():
+def test_a_question_finds_nothing_that_was_said_after_it(runs: dict[str, Run]) -> None:
+    for run in runs.values():
         assert "m4" in run.rankings["now"], run.method
         assert set(run.rankings["then"]) <= {"m0", "m1", "m2", "m3"}, run.method
         assert run.rankings["then"], run.method
         assert set(run.rankings["rudder"]) <= {"m0", "m1"}, run.method
 
 
-async def test_topics_take_part_at_the_time_of_any_question(store: Store, chats: Path) -> None:
-    dataset = await loaded(store, chats)
+async def test_topics_take_part_at_the_time_of_any_question(store: Store, dataset: Dataset) -> None:
     found = await store.driver.execute_query(
         "MATCH (t:Topic {scope: $scope}) RETURN t.connector_name AS name, t.created_at AS at",
         scope=next(iter(dataset.chats)),
@@ -197,9 +200,10 @@ async def test_topics_take_part_at_the_time_of_any_question(store: Store, chats:
     assert {record["at"].to_native() for record in found.records} == {BEGIN}
 
 
-async def test_engine_order_is_that_of_a_recall_as_a_host_asks(store: Store, chats: Path) -> None:
-    dataset = await loaded(store, chats)
-    run = (await asked(store, dataset, "transfer"))["transfer"]
+async def test_engine_order_is_that_of_a_recall_as_a_host_asks(
+    store: Store, dataset: Dataset, runs: dict[str, Run]
+) -> None:
+    run = runs["transfer"]
     [heron] = [one for one in dataset.questions if one.id == "heron"]
     recall = await retriever(store, heron).recall(heron.text)
     whole = [entry.id.partition("#")[0].rpartition(":")[2] for entry in recall.ranked]
@@ -208,14 +212,12 @@ async def test_engine_order_is_that_of_a_recall_as_a_host_asks(store: Store, cha
 
 
 async def test_features_are_asked_for_parts_and_scored_by_message(
-    store: Store, chats: Path
+    store: Store, dataset: Dataset, runs: dict[str, Run]
 ) -> None:
-    dataset = await loaded(store, chats)
-    config = EvaluationConfig(warm_up=0)
-    run = (await asked(store, dataset, "transfer"))["transfer"]
-    [foreign] = foreign_questions([dataset], config)
-    found = await ask_features(store, dataset, embedder=EMBED, config=config, foreign=foreign)
-    default = config.retriever.relevance
+    run = runs["transfer"]
+    [foreign] = foreign_questions([dataset], ONCE)
+    found = await ask_features(store, dataset, embedder=EMBED, config=ONCE, foreign=foreign)
+    default = ONCE.retriever.relevance
     assert default is not None
     for answer in found.answers:
         assert answer.before == run.rankings[answer.question.id]

@@ -10,6 +10,7 @@ import zlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
+from uuid import uuid4
 
 import numpy as np
 import pytest
@@ -78,6 +79,40 @@ def harbour(copied: Path) -> Dataset:
     return read_dataset(copied)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A dataset that was asked with every method, and how."""
+
+    dataset: Dataset
+    folder: Path
+    config: EvaluationConfig
+    runs: tuple[Run, ...]
+
+
+@pytest.fixture(scope="module")
+async def harbour_asked(store: Store, tmp_path_factory: pytest.TempPathFactory) -> list[Asked]:
+    """The same run twice in a row, as no other test may write what changes the scores between."""
+    folder = Path(shutil.copytree(DATA / "harbour", tmp_path_factory.mktemp("data") / uuid4().hex))
+    dataset, config = read_dataset(folder), EvaluationConfig(methods=METHODS, warm_up=0)
+    return [
+        Asked(
+            dataset=dataset,
+            folder=folder,
+            config=config,
+            runs=await measured(store, dataset, config),
+        )
+        for _ in range(2)
+    ]
+
+
+@pytest.fixture(scope="module")
+async def talks_asked(store: Store) -> Asked:
+    folder = DATA / "talks"
+    dataset, config = read_dataset(folder), EvaluationConfig(methods=METHODS, warm_up=0)
+    runs = await measured(store, dataset, config)
+    return Asked(dataset=dataset, folder=folder, config=config, runs=runs)
+
+
 async def measured(store: Store, dataset: Dataset, config: EvaluationConfig) -> tuple[Run, ...]:
     await prepare(store, EMBED)
     await load_dataset(store, dataset, embedder=EMBED)
@@ -119,16 +154,16 @@ async def test_an_interrupted_load_is_completed(store: Store, harbour: Dataset) 
     assert (found.memories, found.embedded, found.edges) == (30, 18, 54)
 
 
-async def test_every_method_finds_what_shares_its_words(store: Store, harbour: Dataset) -> None:
-    config = EvaluationConfig(methods=METHODS)
-    runs = await measured(store, harbour, config)
-    items = {m.id for found in harbour.memories.values() for m in found if m.kind == "Passage"}
-    for run in runs:
+def test_every_method_finds_what_shares_its_words(harbour_asked: list[Asked]) -> None:
+    asked = harbour_asked[0]
+    memories = [memory for found in asked.dataset.memories.values() for memory in found]
+    items = {memory.id for memory in memories if memory.kind == "Passage"}
+    for run in asked.runs:
         assert list(run.rankings) == [f"q{i}" for i in range(8)]
         for ranked in run.rankings.values():
             assert len(set(ranked)) == len(ranked)
             assert items.issuperset(ranked)
-    report = make_report(harbour, runs, config)
+    report = make_report(asked.dataset, asked.runs, asked.config)
     for method in report.methods:
         assert method.rows[-1].figures["recall@10"].mean > 0.8, method.method
         assert 0 < method.p50_s <= method.p95_s
@@ -154,7 +189,7 @@ async def test_dense_ranks_by_exact_cosine(store: Store, harbour: Dataset) -> No
 
 
 async def test_transfer_is_the_engines_own_order(store: Store, harbour: Dataset) -> None:
-    [run] = await measured(store, harbour, EvaluationConfig())
+    [run] = await measured(store, harbour, EvaluationConfig(limit=1))
     question = harbour.questions[0]
     retriever = GraphRetriever(store.driver, scope=question.scope, embedder=EMBED)
     recall = await retriever.recall(question.text, kinds=["Passage"])
@@ -176,7 +211,7 @@ async def test_a_strategy_of_ones_own_is_measured_by_its_name(
     store: Store, harbour: Dataset
 ) -> None:
     own = RetrieverConfig(strategy=OneHop(), deadline_s=60.0)
-    both = EvaluationConfig(methods=("one-hop", "bm25"), retriever=own)
+    both = EvaluationConfig(methods=("one-hop", "bm25"), limit=1, retriever=own)
     mine, words = await measured(store, harbour, both)
     assert (mine.method, words.method) == ("one-hop", "bm25")
     question = harbour.questions[0]
@@ -188,20 +223,18 @@ async def test_a_strategy_of_ones_own_is_measured_by_its_name(
     assert [(each.method, each.baseline) for each in report.differences] == [("one-hop", "bm25")]
 
 
-async def test_conversations_are_asked_apart(store: Store) -> None:
-    talks = read_dataset(DATA / "talks")
-    runs = await measured(store, talks, EvaluationConfig(methods=METHODS, excluded=("temporal",)))
-    for run in runs:
+def test_conversations_are_asked_apart(talks_asked: Asked) -> None:
+    for run in talks_asked.runs:
+        assert len(run.rankings) == len(talks_asked.dataset.questions)
         for id_, ranked in run.rankings.items():
             conversation = id_.partition(":")[0]
             assert ranked
             assert {name.partition(":")[0] for name in ranked} == {conversation}
 
 
-async def test_two_runs_are_equal_to_the_byte(store: Store, harbour: Dataset) -> None:
-    config = EvaluationConfig(methods=METHODS)
-    first, second = [await measured(store, harbour, config) for _ in range(2)]
-    for one, other in zip(first, second, strict=True):
+def test_two_runs_are_equal_to_the_byte(harbour_asked: list[Asked]) -> None:
+    first, second = harbour_asked
+    for one, other in zip(first.runs, second.runs, strict=True):
         assert list(run_lines(one)) == list(run_lines(other))
 
 
@@ -337,17 +370,16 @@ def test_command_starts_a_server_of_its_own(call: Call, copied: Path) -> None:
 @pytest.mark.skipif(
     not (PUBLIC / "score.py").is_file(), reason="2026-11-21: the public data are not here"
 )
-async def test_figures_are_those_of_the_public_scorer(store: Store, harbour: Dataset) -> None:
+def test_figures_are_those_of_the_public_scorer(
+    harbour_asked: list[Asked], talks_asked: Asked
+) -> None:
     scorer = runpy.run_path(str(PUBLIC / "score.py"))
-    talks = read_dataset(DATA / "talks")
-    for dataset, folder in ((harbour, DATA / "harbour"), (talks, DATA / "talks")):
-        config = EvaluationConfig(methods=METHODS, excluded=())
-        runs = await measured(store, dataset, config)
-        report = make_report(dataset, runs, config)
-        asked = scorer["read"](folder / "questions.dev.jsonl")
-        for run, method in zip(runs, report.methods, strict=True):
+    for asked in (harbour_asked[0], talks_asked):
+        report = make_report(asked.dataset, asked.runs, asked.config)
+        questions = scorer["read"](asked.folder / "questions.dev.jsonl")
+        for run, method in zip(asked.runs, report.methods, strict=True):
             answered = [json.loads(line) for line in run_lines(run)]
-            expected = scorer["score"](asked, answered, config.ks)
+            expected = scorer["score"](questions, answered, asked.config.ks)
             for row in method.rows:
                 for name, figure in row.figures.items():
                     assert figure.mean == pytest.approx(expected[row.category][name], abs=1e-9)
