@@ -203,18 +203,25 @@ def test_the_handle_writes_links_learns_forgets_and_serves_other_scopes(
         assert writer.forget(["e1", "e2"]).deleted == 2
 
 
-def test_fifty_threads_at_once_get_what_one_gets(memory: memoria.sync.GraphRetriever) -> None:
-    expected = {n: memory.recall(f"memory number {n}", deadline_s=LONG_S) for n in range(10)}
+def test_fifty_threads_at_once_get_what_one_gets(
+    connected: Callable[..., memoria.sync.GraphRetriever], scope: str
+) -> None:
+    ring = [Memory(id=f"n{n}", kind="Event", text=f"memory number {n}") for n in range(40)]
+    edges = [Relation(source=f"n{n}", target=f"n{(n + 3) % 40}", weight=0.9) for n in range(40)]
     together = threading.Barrier(50)
+    with connected(scope=scope) as memory:
+        memory.writer().write(ring, edges)
+        expected = [memory.recall(f"memory number {n}", deadline_s=LONG_S) for n in range(10)]
+        assert len({recall.ranked[0].id for recall in expected}) == 10
 
-    def ask(number: int) -> bool:
-        together.wait(HANG_S)
-        recall = memory.recall(f"memory number {number % 10}", deadline_s=LONG_S)
-        return recall.ranked == expected[number % 10].ranked
+        def ask(number: int) -> bool:
+            together.wait(HANG_S)
+            recall = memory.recall(f"memory number {number % 10}", deadline_s=LONG_S)
+            return recall.ranked == expected[number % 10].ranked
 
-    with ThreadPoolExecutor(50) as pool:
-        assert all(pool.map(ask, range(50)))
-    assert memory.store.sessions_in_use == 0
+        with ThreadPoolExecutor(50) as pool:
+            assert all(pool.map(ask, range(50)))
+        assert memory.store.sessions_in_use == 0
 
 
 # --- early ends -----------------------------------------------------------------------------------
