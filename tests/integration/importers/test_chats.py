@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memoria.ingest.export import export_lines
-from memoria.remember import ImportWriter
+from memoria.remember import ImportWriter, cursors, importing
 from memoria.store import Store
 from memoria.types import Conversation, Document, Item, Message, Relation
 from tests.integration.cli.test_commands import Call, call, here, secret
@@ -187,10 +187,14 @@ def test_a_canvas_is_recalled_by_its_last_revision(
 
 
 async def test_an_import_that_was_cut_off_is_completed_by_the_next(
-    store: Store, scope: str
+    store: Store, scope: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Documents and relations are written three times in between, conversations twenty times.
+    monkeypatch.setattr(importing, "MAX_WAITING", 200)
+    monkeypatch.setattr(cursors, "BATCH_MESSAGES", 10)
+
     def items(cut_off: int | None = None) -> Iterator[Item]:
-        for number in range(2_100):
+        for number in range(210):
             if number == cut_off:
                 raise RuntimeError("cut off")
             message = Message(id="m", text=f"Ovens in Bergen, {number}")
@@ -202,7 +206,7 @@ async def test_an_import_that_was_cut_off_is_completed_by_the_next(
     whole = f"{scope}-whole"
     await ImportWriter(store, scope=whole).write(items())
     with pytest.raises(RuntimeError, match="cut off"):
-        await ImportWriter(store, scope=scope).write(items(cut_off=1_500))
+        await ImportWriter(store, scope=scope).write(items(cut_off=150))
     await ImportWriter(store, scope=scope).write(items())
 
     async def graph(name: str) -> set[str]:
