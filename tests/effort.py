@@ -34,6 +34,8 @@ class Effort:
         Generated scopes that are linked as the reference links them.
     rounds
         Times that several writers write one conversation at once.
+    moody_writes
+        Writes whose embedder fails at random; a multiple of 4.
     asked_again
         Questions of the sample, at most three, that are asked again and in six other wordings.
     populations
@@ -59,6 +61,7 @@ class Effort:
     kills: int
     linked_scopes: int
     rounds: int
+    moody_writes: int
     asked_again: int
     populations: int
     queries: int
@@ -78,6 +81,7 @@ SHORT = Effort(
     kills=1,
     linked_scopes=4,
     rounds=3,
+    moody_writes=240,
     asked_again=1,
     populations=2,
     queries=500,
@@ -96,6 +100,7 @@ THOROUGH = Effort(
     kills=3,
     linked_scopes=12,
     rounds=40,
+    moody_writes=1_000,
     asked_again=3,
     populations=3,
     queries=10_000,
