@@ -257,6 +257,12 @@ def _database(statement: str, folder: Path) -> Path:
 
 
 _ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n{limit})"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
 _LONG = "printf('%.*c', 900000000, 'x')"
 _HISTORY = (
     "SELECT {id} memory_id, {text} new_memory, 'ADD' event, 0 created_at, 0 updated_at, "
@@ -359,9 +365,11 @@ FILES: tuple[Hostile, ...] = (
             "a view without an end": f"CREATE VIEW history AS {_ENDLESS.format(limit='')} "
             f"{_HISTORY.format(id='x', text='x')} FROM n",
             "a view of 900 MB": "CREATE VIEW history AS " + _HISTORY.format(id="'a'", text=_LONG),
+            # The column gets long after the insert, which would compute it.
             "a column that is computed": "CREATE TABLE history(memory_id, new_memory GENERATED "  # noqa: S608
-            f"ALWAYS AS ({_LONG}), event, created_at, updated_at, is_deleted); "
-            "INSERT INTO history(memory_id) VALUES ('a')",
+            "ALWAYS AS (0), event, created_at, updated_at, is_deleted); "
+            "INSERT INTO history(memory_id) VALUES ('a'); PRAGMA writable_schema = ON; "
+            f"UPDATE sqlite_schema SET sql = replace(sql, '(0)', {_quoted(f'({_LONG})')})",
             "two million texts of one memory": "CREATE TABLE history AS "
             + _ENDLESS.format(limit=" WHERE x < 2000000")
             + _HISTORY.format(id="'a'", text="'text ' || x")
