@@ -35,6 +35,7 @@ __all__ = ["call", "driver", "secret", "store", "target"]
 OLD, NEW, SAME_SIZE = embedder("old", 4), embedder("new", 6), embedder("same size", 4)
 SCOPES = ("ada", "bea", "cyd")
 PER_SCOPE = 21
+_written: list[dict[str, Any]] = []
 
 
 @pytest.fixture(autouse=True)
@@ -43,14 +44,28 @@ async def memories(driver: neo4j.AsyncDriver) -> None:
 
 
 async def anew(driver: neo4j.AsyncDriver) -> None:
-    """Make three scopes of 21 memories with the vectors of `OLD`; one more memory has none."""
+    """Make three scopes of 21 memories with the vectors of `OLD`; one more memory has none.
+
+    The first time they are written, later they are copied: a new schema ends every plan, and a copy
+    needs only one.
+    """
     store = Store(driver)
     await wipe(store)
     await apply_schema(store, embedder=OLD)
+    if _written:
+        copied = "UNWIND $rows AS row CREATE (m:Memory:Event) SET m = row"
+        await driver.execute_query(copied, rows=_written)
+        return
     for scope in SCOPES:
         writer = memoria.GraphWriter(store, scope=scope, embedder=OLD)
         await writer.write([memory(n) for n in range(PER_SCOPE)])
     await memoria.GraphWriter(store, scope="ada").write([memory(99)])
+    found = await driver.execute_query(
+        "MATCH (n) WHERE NOT n:MemoriaMeta OR n.key <> 'memoria' "
+        "RETURN labels(n) AS labels, properties(n) AS properties"
+    )
+    assert all(sorted(row["labels"]) == ["Event", "Memory"] for row in found.records)
+    _written.extend(row["properties"] for row in found.records)
 
 
 def memory(number: int, text: str | None = None) -> memoria.Memory:
@@ -464,10 +479,10 @@ async def test_the_command_says_what_it_did_and_what_comes_next(
         assert call("reembed", *wrong, *here).code == 2
 
 
-@pytest.mark.parametrize("name", ["page", "store", "remove"])
-async def test_no_query_of_it_reads_more_than_its_page(store: Store, name: str) -> None:
-    steps = await explain(store, load(f"ingest.reembed.{name}").at(2))
-    assert not {step for step, _ in steps} & {*SCANS, "Sort", "Top", "PartialSort"}
+async def test_no_query_of_it_reads_more_than_its_page(store: Store) -> None:
+    for name in ("page", "store", "remove"):
+        steps = await explain(store, load(f"ingest.reembed.{name}").at(2))
+        assert not {step for step, _ in steps} & {*SCANS, "Sort", "Top", "PartialSort"}, name
 
 
 # --- while others write ---------------------------------------------------------------------------
