@@ -158,8 +158,8 @@ class OverloadedError(MemoriaError):
 class DeadlineError(MemoriaError):
     """The time for a call, or for one query, was up.
 
-    Give more time (`deadline_s`, `StoreConfig.query_timeout_s`), or ask for less: a smaller
-    `max_depth`, `max_branches` or batch.
+    Give more time (`deadline_s`, or `query_timeout_s` and `long_query_timeout_s` of `StoreConfig`),
+    or ask for less: a smaller `max_depth`, `max_branches` or batch.
     """
 
 

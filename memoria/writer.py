@@ -234,7 +234,7 @@ class GraphWriter:
         embed = None if self.embedder is None else self.batches.vector_of
         try:
             done, owed = await remember(
-                self._store, statement, facts=facts, embed=embed, now=self._clock()
+                self._store.patient(), statement, facts=facts, embed=embed, now=self._clock()
             )
         except (DimensionError, IndexNotReadyError):
             await self.batches.check_still_live()

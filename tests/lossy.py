@@ -63,16 +63,16 @@ class LossyProxy:
             yield self
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        open_ones = [writer]
+        writers = [writer]
         try:
             there, back = await asyncio.open_connection(self._host, self._port)
-            open_ones.append(back)
+            writers.append(back)
             await _shake_hands(reader, writer, there, back)
             await _Line(self, reader, writer, there, back).run()
         except (asyncio.IncompleteReadError, ConnectionError):
             pass  # one of the two has gone
         finally:
-            for each in open_ones:
+            for each in writers:
                 each.transport.abort()
 
     def takes(self, message: bytes) -> bool:

@@ -28,7 +28,8 @@ async def main(uri: str, user: str, scope: str, seed: str, limit_s: str = "10") 
     rng = random.Random(seed)
     journal = Journal()
     auth = (user, os.environ["MEMORIA_FAULTS_PASSWORD"])
-    config = StoreConfig(query_timeout_s=float(limit_s))
+    limit = float(limit_s)
+    config = StoreConfig(query_timeout_s=limit, long_query_timeout_s=limit)
     async with open_driver(Target(uri=uri, auth=auth), config) as driver:
         memory = GraphRetriever(Store(driver, config=config), scope=scope, embedder=embedder())
         for number in range(_MOST):

@@ -40,7 +40,7 @@ _WITHOUT_LINE = StoreConfig(
 # Calls around one restart, the share of them that write, and limits that a restart exceeds.
 _MANY_CALLS, _QUICK_CALLS = 2_000, 60
 _WRITING = 0.6
-_PATIENT = StoreConfig(query_timeout_s=5.0, connect_timeout_s=5.0)
+_PATIENT = StoreConfig(query_timeout_s=5.0, long_query_timeout_s=5.0, connect_timeout_s=5.0)
 _KEPT = "nothing acknowledged is lost, nothing is half written, learning is applied once"
 
 
@@ -229,7 +229,7 @@ FAMILY = Family(
             fault=f"the server is restarted during {_MANY_CALLS:,} writes and recalls of eight "
             f"tasks ({_QUICK_CALLS} in a quick run)",
             expected=f"typed errors; the next recall is correct; {_KEPT}",
-            quick=0,  # three starts of a server; the tests restart one, too
+            quick=0,  # it takes a minute; server-killed is like it
             full=10,
             attempt=_server_restarted,
             try_s=600.0,

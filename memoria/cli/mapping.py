@@ -192,8 +192,9 @@ def _create(mapping: GraphMapping, connection: Connection) -> None:
 
     async def work(store: Store) -> int:
         made = await create_indexes(store, mapping, announce)
-        with err.status("planning the queries of recalls"):
-            await _warm(store, mapping)
+        if made:
+            with err.status("planning the queries of recalls"):
+                await _warm(store, mapping)
         return made
 
     made = connection.run(work)
@@ -201,9 +202,9 @@ def _create(mapping: GraphMapping, connection: Connection) -> None:
 
 
 async def _warm(store: Store, mapping: GraphMapping) -> None:
-    """Let the server plan what recalls ask, as new indexes end every plan that was there.
+    """Let the server plan the queries of recalls: new indexes discard all plans.
 
-    A graph that can't be read so is for `check_mapping` to report, which comes next.
+    Errors in the mapping are reported by the next step.
     """
     from memoria.graph.mapping.parts import WHOLE_GRAPH
     from memoria.graph.mapping.reading import MappedGraph

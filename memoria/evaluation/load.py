@@ -112,7 +112,7 @@ async def load_dataset(
     if dataset.chats:
         return await _load_chats(store, dataset, embedder, progress)
     has_vectors = use_supplied or embedder is not None
-    store = store.patient()  # writing a batch of edges at a hub is slow
+    store = store.patient()  # to look for what is missing reads whole scopes
     missing = [
         scope
         for scope in dataset.memories
@@ -149,7 +149,7 @@ async def _load_chats(
         report = await writer.write(counted(chat.conversations))
         (written if report.messages else there).append(scope)
         if not report.messages and embedder is not None:
-            vectors = GraphWriter(store.patient(), scope=scope, embedder=embedder)
+            vectors = GraphWriter(store, scope=scope, embedder=embedder)
             await vectors.backfill_embeddings(kinds=dataset.item_kinds)
     return LoadReport(written=tuple(written), there=tuple(there))
 

@@ -18,7 +18,7 @@ from memoria.graph.vocabulary import CONNECTOR_KINDS, DEFAULT_KINDS
 from memoria.ingest.batch_writer import BatchWriter
 from memoria.remember.conversations import ConversationWriter
 from memoria.remember.documents import DocumentWriter
-from memoria.store import StoreOrDriver, store_of
+from memoria.store import StoreOrDriver
 from memoria.types import Conversation, Document, ImportReport, Item, Memory, Relation
 
 #: Most items, and characters of documents, that wait while conversations are written.
@@ -72,9 +72,7 @@ class ImportWriter:
         self, store: StoreOrDriver, *, scope: str, embedder: Embedder | None = None
     ) -> None:
         kinds = (*DEFAULT_KINDS, *CONNECTOR_KINDS)
-        self._graph = BatchWriter(
-            store_of(store).patient(), scope=scope, embedder=embedder, kinds=kinds
-        )
+        self._graph = BatchWriter(store, scope=scope, embedder=embedder, kinds=kinds)
         self._conversations = ConversationWriter(store, scope=scope, embedder=embedder)
         self._documents = DocumentWriter(store, scope=scope, embedder=embedder)
         self.scope = self._graph.scope

@@ -281,7 +281,7 @@ class Exchange:
 
     def _late(self) -> DeadlineError:
         """Return the error about too little time, with what to do, by what limited it."""
-        remedy = "raise query_timeout_s (StoreConfig), or ask for less"
+        remedy = "raise query_timeout_s or long_query_timeout_s (StoreConfig), or ask for less"
         if self.timeout_s < self.limit_s:
             remedy = MORE_TIME
         text = f"a query took longer than {self.timeout_s:.3f} s ({self.name}): {remedy}"

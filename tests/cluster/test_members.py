@@ -217,12 +217,13 @@ async def test_a_write_waits_for_the_election_of_a_leader(
 
 
 async def test_a_write_without_a_leader_ends_when_its_time_is_up(cluster: Cluster) -> None:
-    config = StoreConfig(query_timeout_s=1.0)
+    config = StoreConfig(query_timeout_s=1.0, long_query_timeout_s=1.0)
     async with routed(cluster, config) as store:
         await GraphRetriever(store, scope="any").server_facts()
         cluster.elect(None)
         with pytest.raises(UnavailableError):
-            await GraphRetriever(store, scope="any").writer().write([NEW])
+            async with asyncio.timeout(30):
+                await GraphRetriever(store, scope="any").writer().write([NEW])
         assert store.sessions_in_use == 0
 
 

@@ -15,8 +15,8 @@ from memoria.local import LocalNeo4j
 from memoria.store import Store, Target, open_driver
 from tests.integration.alone import run_statement, wipe
 
-# Their readers have a database that was never set up: they see what sets it up, or would miss it.
-# The first one finds none; the last one ends the server.
+# Their readers have a database that was never set up, with --thorough those of all pages: the
+# others share its plans. The first one finds no server; the last one ends it.
 NEED_A_BARE_DATABASE = ("README.md", "test_the_chat_knows", "docs/recipes.md", "docs/tutorial.md")
 # The record says which embedder the database was set up for.
 ALL_BUT_THE_RECORD = "MATCH (n) WHERE NOT (n:MemoriaMeta AND n.key = 'memoria') DETACH DELETE n"
@@ -55,8 +55,9 @@ def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def home(shared_home: Path, request: pytest.FixtureRequest) -> Path:
-    """The same, its database empty, for a reader who knows nothing of the others."""
-    bare = any(name in request.node.name for name in NEED_A_BARE_DATABASE)
+    """The same without the data of the readers before, and for some without the schema."""
+    thorough = request.config.getoption("--thorough")
+    bare = thorough or any(name in request.node.name for name in NEED_A_BARE_DATABASE)
     asyncio.run(_empty(LocalNeo4j(shared_home), bare=bare))
     return shared_home
 

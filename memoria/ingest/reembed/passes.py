@@ -22,8 +22,8 @@ from memoria.store.queries import load, vector_property
 #: Memories in one transaction that deletes vectors.
 _REMOVED_AT_ONCE = 1_000
 _POLL_S = 0.1
-# The server ends a transaction of memoria's when `StoreConfig.query_timeout_s` is over, and looks
-# for such transactions every few seconds.
+# The server ends a transaction of memoria's when `StoreConfig.long_query_timeout_s` is over, and
+# looks for such transactions every few seconds.
 _SLACK_S = 5.0
 
 

@@ -75,7 +75,7 @@ def past_plans() -> Iterator[None]:
     """Leave out the plans: the server makes each anew after any change of an index."""
 
     async def none(_: object) -> list[Finding]:
-        return []
+        return [Finding(check="plans.left_out", severity="ok", message="left out")]
 
     with pytest.MonkeyPatch.context() as patch:
         # By its name in the table of modules: the package has a function of the same name.

@@ -46,7 +46,7 @@ async def memories(driver: neo4j.AsyncDriver) -> None:
 async def anew(driver: neo4j.AsyncDriver) -> None:
     """Make three scopes of 21 memories with the vectors of `OLD`; one more memory has none.
 
-    The first time they are written, later they are copied: a new schema ends every plan, and a copy
+    The first call writes them; later calls copy them, as a new schema discards all plans and a copy
     needs only one.
     """
     store = Store(driver)
@@ -492,21 +492,25 @@ async def test_nothing_that_is_written_meanwhile_is_left_without_a_new_vector(
     driver: neo4j.AsyncDriver,
 ) -> None:
     """Three writers with the old embedder write and change texts until they are refused."""
-    refused = 0
+    refused = written = 0
+    going = asyncio.Event()
 
     async def write(number: int) -> None:
-        nonlocal refused
+        nonlocal refused, written
         writer = opened(driver, OLD, SCOPES[number]).writer()
         for turn in range(100_000):
             texts = [memory(1_000 + turn), memory(turn % PER_SCOPE, f"turn {turn}")]
             try:
                 await writer.write(texts)
+                written += 1
+                if written == 6:
+                    going.set()
             except memoria.DimensionError:
                 refused += 1
                 return
 
     writers = [asyncio.create_task(write(number)) for number in range(3)]
-    await asyncio.sleep(0.3)
+    await asyncio.wait_for(going.wait(), 60)
     done = await memoria.reembed(driver, embedder=SAME_SIZE, batch_size=16)
     await asyncio.wait_for(asyncio.gather(*writers), 30)
     assert refused == 3

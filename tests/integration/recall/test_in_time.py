@@ -1,4 +1,4 @@
-"""A server that plans its first queries slowly: a recall leaves out what is late, and says so.
+"""A server that plans its first queries slowly: a recall leaves out late results, and says so.
 
 A proxy delays single queries, like a freshly started server on a busy machine.
 """

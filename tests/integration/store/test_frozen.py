@@ -74,7 +74,7 @@ async def test_what_writes_whole_texts_or_reads_a_scope_ends_by_the_limit_with_t
         world(setting(second_server), target) as here,
         here.attacked(config=config) as memory,
     ):
-        names = ("append", "conversation", "document", "stats")
+        names = ("write", "remember", "append", "conversation", "document", "stats")
         for name in names:  # opens the driver's connections
             await CALLS[name](here.clean, here)
         os.kill(second_server.pid, signal.SIGSTOP)
