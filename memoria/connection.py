@@ -159,7 +159,7 @@ def connect(
     mapping
         How to read a graph that another program made; such a retriever writes nothing.
     learn
-        ``"used"`` lets agents teach by what they open and cite; see `GraphRetriever`.
+        ``"used"`` reinforces the memories that agents open and cite; see `GraphRetriever`.
     warm
         Whether to let the server plan the queries of recalls in the background, so that the first
         recalls after its start don't wait for it.

@@ -1,6 +1,5 @@
 // fragment: forgotten_memories()
-// The memories to forget: those of ids, and those of elements, which are element ids of memories without a usable
-// id.
+// The memories to forget: by their id, or by their element id where the id can't be used.
 CALL () {
   UNWIND $p.ids AS id
   MATCH (m:Memory {scope: $p.scope, id: id})

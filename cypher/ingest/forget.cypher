@@ -3,7 +3,7 @@
 // params: cleared, delete_foreign, directional, elements, ids, kinds, known, max_edges, scope, stay
 // returns: edges INTEGER, deleted INTEGER, kept LIST, freed INTEGER
 // Forget memories with all their edges, unless that is too much for one transaction: then nothing
-// changes, and edges tells how many there are. A node that holds more than a memory (a label beside
+// changes, and edges tells how many there are. A node that holds more than a memory (a label next to
 // Memory and one kind, a property that is neither in known nor a vector, a relationship of another
 // type) stays, unless delete_foreign is set. It loses the edges, the properties in cleared, all
 // vectors, the label Memory and those in kinds, but for the last label that it has. kept: ids of

@@ -79,8 +79,7 @@ class AgentReader:
     Parameters
     ----------
     retriever
-        The scope, those that it also reads, the embedder and all settings are those of the
-        retriever.
+        Gives its scope, the other scopes that it reads, its embedder and all its settings.
     budget_tokens
         Tokens of an answer if a call does not say; 100 to 20,000.
     deadline_s

@@ -98,7 +98,7 @@ def arguments_for_models(call: Call, defaults: Mapping[str, int]) -> list[inspec
 
 
 def not_taken(name: str, takes: Collection[str]) -> str:
-    """Say which argument an unknown one may stand for, and which there are.
+    """Return a hint for an unknown argument: the one probably meant, and all known ones.
 
     >>> not_taken("budget", ["query", "max_tokens"]), not_taken("x", [])
     ("did you mean 'max_tokens'? it takes query, max_tokens", 'it takes none')

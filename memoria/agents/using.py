@@ -1,4 +1,4 @@
-"""Learn from what an agent does with a recall: it opened a memory, or its answer cites one.
+"""Learn from an agent that opened a memory of a recall, or cited it in an answer.
 
 In: the trace of a recall, memories that were used, texts. Out: what was learned. Writes, by a
 `Learner`: events of a log, which `undo` takes back.

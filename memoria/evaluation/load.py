@@ -112,7 +112,7 @@ async def load_dataset(
     if dataset.chats:
         return await _load_chats(store, dataset, embedder, progress)
     has_vectors = use_supplied or embedder is not None
-    store = store.patient()  # to look for what is missing reads whole scopes
+    store = store.patient()  # looking for missing memories reads whole scopes
     missing = [
         scope
         for scope in dataset.memories

@@ -179,7 +179,7 @@ def roles_key(scope: str) -> str:
 
 
 def cosines_key(embedder: str) -> str:
-    """Return the key of the ``:MemoriaMeta`` node with what was measured of an embedder."""
+    """Return the key of the ``:MemoriaMeta`` node with the measured cosines of an embedder."""
     return f"cosines:{embedder}"
 
 

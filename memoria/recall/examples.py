@@ -62,7 +62,7 @@ class Examples:
     texts
         The examples; N.
     name
-        Name of what they show, for the log and for notes.
+        Name of the examples, for the log and for notes.
     shipped
         File with their vectors by the default embedder; ``scripts/embed_examples.py`` writes it.
     """

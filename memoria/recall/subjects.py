@@ -176,7 +176,7 @@ class Subjects:
     async def probe(
         self, vector: Sequence[float], *, aside: float, until: float, notes: list[str]
     ) -> Probe | None:
-        """Return a vector near to statements of what a question asks for; None if of no subject.
+        """Return a vector near statements that may answer; None without a known subject.
 
         Parameters
         ----------
@@ -270,7 +270,7 @@ class Model:
         np.savez(file, edition=edition(), **(arrays | short))
 
     def probe(self, vector: Array, aside: float) -> Probe | None:
-        """Return a vector near to statements of what a question asks for; None if of no subject."""
+        """Return a vector near statements that may answer; None without a known subject."""
         question = unit_vectors(vector[None])[0]
         near = self.questions @ question
         cosines = np.full(self.directions.shape[1], -1.0)

@@ -1,6 +1,6 @@
-"""Rank and pack what was found in several scopes together.
+"""Rank and pack the results of several scopes together.
 
-In: what was found in each scope. Out: the same as if one scope held it, under ids that tell the
+In: the results of each scope. Out: the same as if one scope contained them, under ids that tell the
 scope; then ranked memories and a context, under the ids that the scopes have. Touches nothing.
 
 Each scope is searched and explored by itself, so no edge joins memories of two scopes. Only the

@@ -108,7 +108,7 @@ class WriteReport(_Summed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkReport(_Summed):
-    """What a linker did.
+    """Counts of one run of a linker.
 
     Attributes
     ----------
@@ -223,7 +223,7 @@ class ScopeReceipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationReport(_Summed):
-    """What the writing of conversations did.
+    """Counts of one write of conversations.
 
     Attributes
     ----------
@@ -270,7 +270,7 @@ class ConversationReport(_Summed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentReport(_Summed):
-    """What the writing of documents did.
+    """Counts of one write of documents.
 
     Attributes
     ----------
@@ -315,7 +315,7 @@ class DocumentReport(_Summed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport(_Summed):
-    """What an import did.
+    """Counts of one import.
 
     Attributes
     ----------

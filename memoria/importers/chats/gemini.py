@@ -84,7 +84,7 @@ def read_gemini(
 
 
 def _activities(export: Export, name: str, aside: Aside) -> Iterator[list[Message]]:
-    """Yield the messages of each activity, the newest first, as they stand in the export."""
+    """Yield the messages of each activity, the newest first, in the order of the export."""
     with export.opened(name) as read:
         for place, item in placed_items(read, f"{export.place(name)}: activity"):
             made: list[Message] = []

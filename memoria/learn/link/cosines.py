@@ -1,7 +1,7 @@
 """How near unrelated texts are to an embedder: the cosines from which the linkers count.
 
 In: the name of the embedder that a database records, and the embedder, if it is at hand. Out:
-`EmbedderCosines`. Touches the embedder, and the record of what was measured. Queries:
+`EmbedderCosines`. Touches the embedder, and the record of the measured cosines. Queries:
 ``link.cosines``, ``link.keep_cosines``.
 """
 

@@ -99,7 +99,7 @@ function why(found, id, strategy, near, choose) {
   return parts;
 }
 
-// The strongest way to a memory as the memories on it, from what the search found; its numbers on request.
+// The memories on the strongest way to a memory, beginning at a hit; the numbers on request.
 function steps(found, way, strategy, choose) {
   const { hops } = way;
   const step = (hop) => element("li", {}, element("span", { class: "muted", text: `${arrow(hop)} ` }), opener(found, hop.target, choose));

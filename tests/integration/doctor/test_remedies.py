@@ -99,7 +99,7 @@ class Place:
             if line.startswith("memoria doctor") and "--fix=" not in line:
                 _, name, *words = shlex.split(line)
                 COMMANDS[name].make_context(name, words)  # an unknown option is an error
-                continue  # it mends nothing, and the test examines by itself
+                continue  # it mends nothing, and the test examines the database anyway
             done = await self.shell(line)
             assert done.returncode == 0, (line, done.stderr)
 

@@ -90,24 +90,18 @@ async def test_applying_twice_creates_nothing(store: Store) -> None:
     assert set(report.existing) == set(NAMES)
 
 
-async def test_other_dimensions_are_refused_and_both_are_named(store: Store) -> None:
+@pytest.mark.parametrize(
+    ("name", "dimensions", "both"), [("test", 128, r"128.*384"), ("other", 384, r"'other'.*'test'")]
+)
+async def test_another_size_or_embedder_is_refused_and_both_are_named(
+    store: Store, name: str, dimensions: int, both: str
+) -> None:
     before = await probe(store)
     for refused in (
-        apply_schema(store, embedder=named("test", 128)),
-        check_schema(store, dimensions=128, embedder="test"),
+        apply_schema(store, embedder=named(name, dimensions)),
+        check_schema(store, dimensions=dimensions, embedder=name),
     ):
-        with pytest.raises(DimensionError, match=r"128.*384"):
-            await refused
-    assert await probe(store) == before
-
-
-async def test_another_embedder_is_refused_and_both_are_named(store: Store) -> None:
-    before = await probe(store)
-    for refused in (
-        apply_schema(store, embedder=named("other", 384)),
-        check_schema(store, dimensions=384, embedder="other"),
-    ):
-        with pytest.raises(DimensionError, match=r"'other'.*'test'"):
+        with pytest.raises(DimensionError, match=both):
             await refused
     assert await probe(store) == before
 

@@ -26,7 +26,7 @@ from tests.integration.cli.test_commands import Call, call, secret
 __all__ = ["call", "secret"]
 
 NOTES = "notes"
-#: Each import is killed at another place: after so large a part of what it asks the server for.
+#: Each import is killed at a different place: after this share of its queries.
 PLACES = {name: 0.3 + 0.6 * n / len(EXPORTS) for n, name in enumerate([*EXPORTS, NOTES])}
 # When something was written, and how often documents were: not what was written.
 _TIMES = re.compile(r'"(created|linked|superseded)_at":"[^"]*",?')

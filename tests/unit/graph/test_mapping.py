@@ -273,7 +273,7 @@ def test_vectors_are_not_made_in_a_mapped_graph() -> None:
         connect(mapping=mapping(), embedder=embedder, embed_pending=True)
 
 
-#: Names that look like a part of memoria's own queries, wherever they come to stand.
+#: Names that look like a part of memoria's own queries.
 PARTS = ("see m.text", "a:SUPPRESSES", "labels(m)", "r.weight", "the wanted m", "m", "// use: m(a)")
 
 

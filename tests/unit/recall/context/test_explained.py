@@ -12,7 +12,7 @@ def reached(relation: str) -> Path:
 
 
 def related(relation: str, *, best: float) -> set[str]:
-    """Ids in a context of a, which has this relevance, and b, which by itself has too little."""
+    """Ids in a context of a, with this relevance, and b, whose own relevance is too low."""
     builder = ContextBuilder(100)
     builder.add(reached(relation))
     pack = builder.build(worth={"a": 1.0, "b": 0.1}, relevance={"a": best, "b": 0.0001})
