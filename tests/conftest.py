@@ -15,10 +15,14 @@ from uuid import uuid4
 import neo4j
 import pytest
 
+from memoria.agents.agent_reader import AgentReader
+from memoria.agents.mcp.by_scope import Memories
+from memoria.agents.tools import tools
 from memoria.errors import ConfigError
 from memoria.graph.schema import apply_schema
 from memoria.graph.server_facts import AbsentEmbedder
 from memoria.graph.vocabulary import cosines_key
+from memoria.recall.config import RetrieverConfig
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig
@@ -28,6 +32,7 @@ from tests.servers import LOCAL, Line, SharedServer, is_local, local_version, sh
 
 DIMENSIONS = 384
 EMBEDDER = "test"
+PATIENCE_S = 60.0
 ALONE = "server alone"
 PAGES = "tests/docs"
 # Limits that run out, in which the other workers have the processor.
@@ -57,6 +62,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     effort.choose(thorough=config.getoption("--thorough"))
+    _give_time()
     worker: dict[str, Any] | None = getattr(config, "workerinput", None)
     if worker is not None:
         config.stash[_LINE] = worker["server"]
@@ -128,6 +134,23 @@ def _place(group: str) -> tuple[int, str]:
     folders = (ALONE, PAGES, WAITING, "tests/integration")
     place = next((n for n, folder in enumerate(folders) if group.startswith(folder)), len(folders))
     return place, group
+
+
+def _give_time() -> None:
+    """Give calls that name no limit a minute: a slow machine is not a fault.
+
+    The defaults suit users, who rather have less than wait; here they would cut recalls short, or
+    have them read texts early, while the other workers and the planner have the processor.
+    """
+    for made, limit in (
+        (RetrieverConfig.__init__, "deadline_s"),
+        (StoreConfig.__init__, "query_timeout_s"),
+        (AgentReader.__init__, "deadline_s"),
+        (Memories.__init__, "deadline_s"),
+        (tools, "deadline_s"),
+    ):
+        assert made.__kwdefaults__ is not None
+        made.__kwdefaults__[limit] = PATIENCE_S
 
 
 def _keep_to_a_folder(config: pytest.Config) -> None:

@@ -24,7 +24,7 @@ NAMES = ["memory_recall", "memory_explain", "memory_open", "memory_remember", "m
 
 @pytest.fixture
 def functions(retriever: memoria.GraphRetriever) -> list[Tool]:
-    return memoria.tools(retriever, write=True, deadline_s=60)
+    return memoria.tools(retriever, write=True)
 
 
 def check_recalled(answer: str, scope: str) -> None:

@@ -57,6 +57,6 @@ async def bakery(driver: neo4j.AsyncDriver) -> AsyncIterator[GraphRetriever]:
     )
     retriever = GraphRetriever(driver, scope="bakery", embedder=embedder)
     await ingest_files(retriever.writer(), [sample_path()])
-    await retriever.recall(QUESTION.text, deadline_s=60)  # plans the queries
+    await retriever.recall(QUESTION.text)  # plans the queries
     yield retriever
     await remove(driver, retriever.scope)

@@ -133,7 +133,7 @@ async def test_parts_of_one_note_are_told_apart(
     ]
     relations = [Relation(source=memories[0].id, target=each.id) for each in memories[1:]]
     await retriever.writer().write(memories, relations)
-    await retriever.recall("WAL", deadline_s=60)
+    await retriever.recall("WAL")
     async with serving(retriever) as served, opened(browser, served) as page:
         await ask(page, "WAL mode SQLite")
         await page.get_by_role("button", name="more path").or_(page.locator("#fit")).first.click()
@@ -160,7 +160,7 @@ async def test_a_memory_shows_its_conversation_its_versions_and_its_time(
     writer = retriever.writer()
     await writer.remember("The van is red.", id="red", created_at=began)
     await writer.remember("The van is blue.", id="blue", supersedes=["red"], created_at=began + DAY)
-    await retriever.recall("van", deadline_s=60)
+    await retriever.recall("van")
     async with serving(retriever) as served, opened(browser, served) as page:
         await shows(page, "#start h3", "Newest memories")
         await page.locator("#start button.memory", has_text="in the yard").last.click()
@@ -224,7 +224,7 @@ async def test_memories_are_changed_only_where_that_is_allowed(
     await retriever.writer().write(
         [Memory(id=id_, kind="Event", text=text) for id_, text in texts.items()]
     )
-    await retriever.recall("van", deadline_s=60)
+    await retriever.recall("van")
     async with serving(retriever) as served, opened(browser, served) as page:
         await ask(page, "van")
         await page.locator("#ranking li button").first.click()

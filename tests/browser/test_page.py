@@ -90,7 +90,7 @@ async def test_of_a_memory_that_is_not_there_the_page_says_why_not(
     ]
     await retriever.writer().write(memories)
     await retriever.writer().remember("The oven was warm.", id="new", supersedes=["oven"])
-    await retriever.recall("oven", deadline_s=60)
+    await retriever.recall("oven")
     said = {
         "nobody": "The scope holds no memory with this id.",
         "oven": "new has taken its place",
@@ -141,7 +141,7 @@ async def test_a_hostile_memory_is_shown_as_text(
     ]
     relation = Relation(source="oven", target=memories[1].id, relation="<b>led to</b>", weight=0.9)
     await retriever.writer().write(memories, [relation])
-    await retriever.recall("oven", deadline_s=60)
+    await retriever.recall("oven")
     async with serving(retriever) as served, opened(browser, served) as page:
         await ask(page, "oven <script>window.hacked = 1</script>", "<i>tag</i>")
         for node in await page.locator("g.node").all():

@@ -440,7 +440,7 @@ async def test_the_doctor_waits_for_who_is_changing_a_connector_and_looks_again(
     async with open_driver(
         Target(uri=second_server.uri, auth=second_server.auth, database="neo4j")
     ) as driver:
-        lone = Store(driver, database="neo4j").patient(60)
+        lone = Store(driver, database="neo4j")
         await wipe(lone)
         for id_ in ("cintra", "lisbon"):
             await run_statement(

@@ -162,7 +162,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
 
 async def explain(driver: neo4j.AsyncDriver, name: str) -> list[Step]:
     """Return the plan of a query; the server has time to make it for the first time."""
-    store = Store(driver, database="neo4j").patient(60)
+    store = Store(driver, database="neo4j")
     if not (await server_facts(store)).can_run(load(name)):
         pytest.skip(f"2026-11-23: Neo4j 5 can't run {name}")
     return await plans.explain(store, load(name), PARAMETERS[name])

@@ -56,7 +56,7 @@ async def memory(retriever: GraphRetriever) -> AgentMemory:
             Relation(source="e2", target="e3", relation="caused_by", weight=0.8),
         ],
     )
-    return AgentMemory(retriever, deadline_s=30)
+    return AgentMemory(retriever)
 
 
 @pytest.fixture
@@ -94,7 +94,6 @@ async def test_a_hook_obeys_the_limits_of_its_call(doubtful: AgentMemory) -> Non
         harness="claude",
         prompt="Bun 3?",
         budget_tokens=200,
-        deadline_s=60,
     )
     text = await answer_hook(doubtful, call)
     assert "Bun 3 was sold." in text
@@ -128,8 +127,8 @@ async def test_a_recall_says_where_it_looked_and_fences_what_it_found(memory: Ag
 
 
 async def test_an_empty_scope_is_an_error_that_says_how_to_begin(retriever: GraphRetriever) -> None:
-    memory = AgentMemory(retriever, deadline_s=60)  # a busy server plans its first queries slowly
-    reader = AgentMemory(retriever, read_only=True, deadline_s=60)
+    memory = AgentMemory(retriever)
+    reader = AgentMemory(retriever, read_only=True)
     for read in (memory.recall(QUESTION), memory.open(["e1"])):
         with pytest.raises(EmptyScopeError, match=r"is empty.* Remember something first"):
             await read
@@ -141,7 +140,7 @@ async def test_an_empty_scope_is_an_error_that_says_how_to_begin(retriever: Grap
 
 
 async def test_the_first_memory_makes_the_scope(retriever: GraphRetriever) -> None:
-    memory = AgentMemory(retriever, deadline_s=30)
+    memory = AgentMemory(retriever)
     done = await memory.remember("The dairy comes on Mondays.", tags=["dairy"])
     assert done.data["created"] is True
     assert done.text.startswith(f'Remembered. Scope "{retriever.scope}" now contains 1 memory.')
@@ -212,7 +211,7 @@ async def test_in_a_scope_with_ids_like_labels_both_are_understood(
     await retriever.writer().write(
         [Memory(id=i, kind="Event", text=t) for i, t in zip(names, texts, strict=True)]
     )
-    memory = AgentMemory(retriever, deadline_s=60)
+    memory = AgentMemory(retriever)
     found = await memory.recall("Which bun was sold?")
     known = {each["label"]: each["id"] for each in found.data["memories"]}
     assert sorted(known) == ["am1", "am2", "am3"]
@@ -244,7 +243,7 @@ async def test_a_hit_that_energy_reached_is_explained_by_the_search_first(
         ],
         [Relation(source="van", target="key", relation="has", weight=1.0)],
     )
-    memory = AgentMemory(retriever, deadline_s=30)
+    memory = AgentMemory(retriever)
     found = await memory.recall("Was the red van sold?")
     answer = await memory.explain(found.data["recall_id"], "van")
     _, hit, seed, hop, *_ = inside(answer.text).splitlines()
@@ -332,7 +331,7 @@ async def test_a_memory_that_may_only_be_read_refuses_writes(memory: AgentMemory
 
 
 async def test_plain_functions_recall_remember_and_explain(retriever: GraphRetriever) -> None:
-    recall, explain, open_, remember, feedback = tools(retriever, write=True, deadline_s=30)
+    recall, explain, open_, remember, feedback = tools(retriever, write=True)
     assert "Remember something first" in await recall("Where is the van?")
     said = await remember("The van is at Storgatan 5.", tags=["van"])
     (id_,) = re.findall(r"id (mem-\w+)", said)
@@ -372,7 +371,7 @@ async def test_counting_the_scope_takes_its_time_from_that_of_the_recall(
     await retriever.server_facts()
     store.untils.clear()
     before = asyncio.get_running_loop().time()
-    await AgentMemory(retriever, deadline_s=60).recall(QUESTION, deadline_s=30)
+    await AgentMemory(retriever).recall(QUESTION, deadline_s=30)
     bounds = [until for until in store.untils if until is not None]
     assert len(bounds) == len(store.untils) > 1
     assert max(bounds) - before < 30.5  # it was 60.5: first the default, and then the whole again

@@ -59,7 +59,7 @@ async def api_of(
         return retriever
 
     rights = rights or Rights(grant=Grant(scope=retriever.scope), allow_forget=True)
-    async with Memories(opening or opened, deadline_s=30) as memories:
+    async with Memories(opening or opened) as memories:
         app = Starlette(routes=[api_route(memories, rights, is_guarded=True)])
         server = uvicorn.Server(bounded(app, bounds, host="127.0.0.1", port=0))
         task = asyncio.create_task(server.serve())

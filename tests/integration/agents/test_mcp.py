@@ -72,7 +72,7 @@ async def client_of(
 
     read_only, compat = options.pop("read_only", False), options.pop("compat", None)
     rights = Rights(grant=Grant(scope=retriever.scope, read_only=read_only), **options)
-    memories = Memories(opening, deadline_s=30)
+    memories = Memories(opening)
     server = build_server(memories, rights)
     if compat == "chatgpt":
         add_search_and_fetch(server, memories, rights)

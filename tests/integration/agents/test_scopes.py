@@ -29,7 +29,7 @@ async def both(driver: neo4j.AsyncDriver | Store, own: str, team: str, *held: Te
             .writer()
             .write([Memory(id=id_, kind="Event", text=text) for id_, text in texts.items()])
         )
-    return AgentMemory(GraphRetriever(driver, scope=own, also_read=[team]), deadline_s=30)
+    return AgentMemory(GraphRetriever(driver, scope=own, also_read=[team]))
 
 
 async def labels(memory: AgentMemory, question: str) -> dict[tuple[str, str], str]:

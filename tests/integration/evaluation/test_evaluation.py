@@ -210,7 +210,7 @@ class OneHop(LeakyIntegrateAndFire):
 async def test_a_strategy_of_ones_own_is_measured_by_its_name(
     store: Store, harbour: Dataset
 ) -> None:
-    own = RetrieverConfig(strategy=OneHop(), deadline_s=60.0)
+    own = RetrieverConfig(strategy=OneHop())
     both = EvaluationConfig(methods=("one-hop", "bm25"), limit=1, retriever=own)
     mine, words = await measured(store, harbour, both)
     assert (mine.method, words.method) == ("one-hop", "bm25")

@@ -489,7 +489,7 @@ async def test_properties_of_facts_and_entities_come_back_on_request(empty: Stor
     await run(empty, *GRAPHITI)
     await run(empty, GRAPHITI_ROWS, entities=ENTITIES, facts=FACTS, now=NOW)
     memory = GraphRetriever(empty, scope="demo", mapping=GraphMapping.named("graphiti"))
-    found = await memory.recall("Where does Ada work?", deadline_s=60)
+    found = await memory.recall("Where does Ada work?")
     paths = [path for each in found.explorations for path in each.paths if path.hops]
     read = await memory.properties_of(paths, properties=["episodes", "name", "valid_at"])
     facts = {

@@ -64,7 +64,7 @@ async def test_an_overlay_copies_a_graph_follows_it_and_is_removed(empty: Store)
     assert (first.scope, first.written.memories, first.written.skipped) == ("graphiti/demo", 5, 0)
     assert (first.written.relations, first.ended) == (5, 0)
     own = GraphRetriever(empty, scope="graphiti/demo")
-    found = await own.recall("Where does Ada work?", deadline_s=60)
+    found = await own.recall("Where does Ada work?")
     assert "Ada works at Globex" in found.context.text
     assert "Acme" not in {item.id for item in found.context.items}
     again = await overlay(empty, graphiti, scope="demo")
@@ -88,7 +88,7 @@ async def test_an_overlay_copies_a_graph_follows_it_and_is_removed(empty: Store)
     }  # fmt: skip
     label = await empty.driver.execute_query("MATCH (n:Entity) RETURN count(n) AS number")
     assert label.records[0]["number"] == 5  # no copy has a label of the graph
-    used = await own.recall("Where does Ada work?", deadline_s=60)
+    used = await own.recall("Where does Ada work?")
     await own.learner().reinforce(used.trace, ["Ada"])  # what a mapping refuses
     receipt = await own.writer().forget_scope(confirm="graphiti/demo")
     assert receipt.memories == 5

@@ -151,7 +151,7 @@ async def test_every_vector_is_made_anew_in_all_scopes(
         "last_generation": 2,
     }
     async with opened(driver, model) as retriever:
-        recall = await retriever.recall("number 7", deadline_s=60)
+        recall = await retriever.recall("number 7")
         assert recall.seeds.seeds[0].id == "m7"
         assert recall.seeds.seeds[0].vector_score == pytest.approx(1, abs=1e-5)
         assert recall.trace.degraded == ()
@@ -190,7 +190,7 @@ async def test_roll_back_leaves_the_vectors_as_they_were(driver: neo4j.AsyncDriv
     after = await all_of(driver)
     assert after.pop("record") == {**before.pop("record"), "generation": 1, "last_generation": 2}
     assert after == before
-    assert (await opened(driver, OLD).recall("number 7", deadline_s=60)).seeds.seeds[0].id == "m7"
+    assert (await opened(driver, OLD).recall("number 7")).seeds.seeds[0].id == "m7"
 
 
 async def test_what_was_written_since_the_switch_is_counted_when_it_is_rolled_back(
@@ -223,37 +223,37 @@ async def test_an_open_reader_goes_on_until_the_old_vectors_are_deleted(
     driver: neo4j.AsyncDriver,
 ) -> None:
     old, words = opened(driver, OLD), opened(driver, None)
-    first = await old.recall("number 7", deadline_s=60)
-    await words.recall("number 7", deadline_s=60)
+    first = await old.recall("number 7")
+    await words.recall("number 7")
     await memoria.reembed(driver, embedder=SAME_SIZE)
-    again = await old.recall("number 7", deadline_s=60)
+    again = await old.recall("number 7")
     assert again.seeds == first.seeds
     assert again.trace.vector_generation == 1
     await memoria.finish_reembedding(driver)
     with pytest.raises(memoria.DimensionError, match=r"'old', but .* 'same size' since memoria"):
-        await old.recall("number 7", deadline_s=60)
-    assert (await words.recall("number 7", deadline_s=60)).seeds.seeds[0].id == "m7"
+        await old.recall("number 7")
+    assert (await words.recall("number 7")).seeds.seeds[0].id == "m7"
 
 
 async def test_a_reader_that_slept_through_two_changes_is_told(driver: neo4j.AsyncDriver) -> None:
     old = opened(driver, OLD)
-    await old.recall("number 7", deadline_s=60)
+    await old.recall("number 7")
     for model in (NEW, SAME_SIZE):
         await memoria.reembed(driver, embedder=model)
         await memoria.finish_reembedding(driver)
     with pytest.raises(memoria.DimensionError, match="same size"):
-        await old.recall("number 7", deadline_s=60)
+        await old.recall("number 7")
 
 
 async def test_a_reader_whose_embedder_came_back_reads_the_live_vectors(
     driver: neo4j.AsyncDriver,
 ) -> None:
     old = opened(driver, OLD)
-    await old.recall("number 7", deadline_s=60)
+    await old.recall("number 7")
     for model in (NEW, OLD):
         await memoria.reembed(driver, embedder=model)
         await memoria.finish_reembedding(driver)
-    recall = await old.recall("number 7", deadline_s=60)
+    recall = await old.recall("number 7")
     assert recall.seeds.seeds[0].vector_score == pytest.approx(1, abs=1e-5)
     assert (recall.trace.vector_generation, recall.trace.degraded) == (3, ())
 

@@ -55,7 +55,7 @@ async def test_items_of_all_planes_come_once_also_where_the_server_compares_each
     # A plan that is made for an empty database does so, too; without an index there is no other.
     target = Target(uri=second_server.uri, auth=second_server.auth, database="neo4j")
     async with open_driver(target, StoreConfig()) as driver:
-        store = Store(driver, database="neo4j").patient(60)
+        store = Store(driver, database="neo4j")
         await wipe(store)
         await plant(driver, scope, [{"id": id_, "text": "t"} for id_ in IDS])
         await check(store, scope)

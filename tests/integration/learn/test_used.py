@@ -32,7 +32,7 @@ async def memory(driver: neo4j.AsyncDriver, scope: str) -> AgentMemory:
             Relation(source="e2", target="e3", weight=0.5),
         ],
     )
-    return AgentMemory(retriever, deadline_s=30)
+    return AgentMemory(retriever)
 
 
 async def learned(store: Store, scope: str) -> dict[str, Any]:
@@ -104,9 +104,7 @@ async def test_the_label_of_a_reason_is_that_of_the_recall_that_is_named(
 async def test_the_use_of_a_memory_is_learned_once_the_database_is_back(
     memory: AgentMemory, driver: neo4j.AsyncDriver, store: Store, scope: str
 ) -> None:
-    away = AgentMemory(
-        Away(driver, scope=scope, learn="used"), deadline_s=30, recalls=memory.recalls
-    )
+    away = AgentMemory(Away(driver, scope=scope, learn="used"), recalls=memory.recalls)
     await memory.recall(QUESTION)
     assert await away.note_used(["e1"]) == 0
     assert await memory.note_used(["e1"]) == 1
@@ -143,7 +141,7 @@ async def test_of_many_memories_that_are_opened_the_first_count(
     await retriever.writer().write(
         [Memory(id=id_, kind="Event", text=f"Bun {id_} was sold in the shop.") for id_ in ids]
     )
-    memory = AgentMemory(retriever, deadline_s=30)
+    memory = AgentMemory(retriever)
     found = (await memory.recall("Which bun was sold in the shop?")).data
     shown = [each["id"] for each in found["memories"]]
     assert len(shown) > MOST_USED
@@ -157,7 +155,7 @@ async def test_nothing_is_learned_unless_it_may_be(
 ) -> None:
     scope = memory.retriever.scope
     retriever = GraphRetriever(driver, scope=scope, learn=learn)
-    other = AgentMemory(retriever, deadline_s=30, read_only=read_only)
+    other = AgentMemory(retriever, read_only=read_only)
     await other.recall(QUESTION)
     await other.open(["e1", "e2"])
     assert await learned(store, scope) == {"e1e2": 0.5, "e2e3": 0.5}
@@ -182,6 +180,6 @@ class Away(GraphRetriever):
 async def test_an_answer_stays_when_nothing_can_be_learned(
     memory: AgentMemory, driver: neo4j.AsyncDriver
 ) -> None:
-    away = AgentMemory(Away(driver, scope=memory.retriever.scope, learn="used"), deadline_s=30)
+    away = AgentMemory(Away(driver, scope=memory.retriever.scope, learn="used"))
     await away.recall(QUESTION)
     assert (await away.open(["e1"])).data["ids"] == ["e1"]

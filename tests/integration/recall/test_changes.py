@@ -12,7 +12,6 @@ import pytest
 
 from memoria.agents.agent_memory import AgentMemory
 from memoria.errors import QueryError
-from memoria.recall.config import RetrieverConfig
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.store.queries import Query
@@ -53,9 +52,7 @@ def life() -> list[Message]:
 async def dana(
     store: Store, driver: neo4j.AsyncDriver, scope: str
 ) -> AsyncIterator[GraphRetriever]:
-    retriever = GraphRetriever(
-        store.patient(60), scope=scope, embedder=WORDS, config=RetrieverConfig(deadline_s=60)
-    )
+    retriever = GraphRetriever(store, scope=scope, embedder=WORDS)
     await retriever.conversations().append("chat", life())
     yield retriever
     await remove(driver, scope)
@@ -152,7 +149,7 @@ async def test_without_an_answer_to_that_query_the_order_stays_and_the_trace_say
 async def test_remember_names_what_a_text_may_replace_and_only_a_word_replaces_it(
     dana: GraphRetriever,
 ) -> None:
-    memory = AgentMemory(dana, deadline_s=30)
+    memory = AgentMemory(dana)
     text = "My boss is Dea Moor"
     done = await memory.remember(text)
     [older, *_] = done.data["may_replace"]
@@ -180,9 +177,9 @@ async def test_a_text_that_is_stored_is_reported_though_what_it_may_replace_can_
             Refusing.has_written |= query.mode == "write"
             return records
 
-    refusing = Refusing(store.driver, database=store.database).patient(60)
+    refusing = Refusing(store.driver, database=store.database)
     retriever = GraphRetriever(refusing, scope=dana.scope, embedder=WORDS, config=dana.config)
-    done = await AgentMemory(retriever, deadline_s=30).remember("My boss is Dea Moor")
+    done = await AgentMemory(retriever).remember("My boss is Dea Moor")
     assert done.data["may_replace"]
     assert done.text.startswith("Remembered.")
     assert Refusing.has_written

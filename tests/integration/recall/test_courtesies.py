@@ -15,8 +15,6 @@ from memoria import (
     GraphRetriever,
     Message,
     OnnxEmbedder,
-    RetrieverConfig,
-    StoreConfig,
     apply_schema,
 )
 from memoria.local import EphemeralNeo4j
@@ -76,7 +74,6 @@ SAID = {
         ),
     ],
 }
-SLOW = StoreConfig(query_timeout_s=60)  # as a server is that has just started
 QUESTIONS = [(name, place) for name, talk in SAID.items() for place in range(len(talk))]
 
 
@@ -87,7 +84,7 @@ async def chats(
     """All of it, in a database with the vectors of the real embedder."""
     embedder = embedders[BGE]
     async with open_driver(Target(uri=second_server.uri, auth=second_server.auth)) as driver:
-        store = Store(driver, database="neo4j", config=SLOW)
+        store = Store(driver, database="neo4j")
         await wipe(store)
         await apply_schema(store, embedder=embedder)
         await ConversationWriter(store, scope="club", embedder=embedder).write(
@@ -101,8 +98,7 @@ async def chats(
             )
             for name, talk in SAID.items()
         )
-        config = RetrieverConfig(deadline_s=60)
-        yield GraphRetriever(store, scope="club", embedder=embedder, config=config)
+        yield GraphRetriever(store, scope="club", embedder=embedder)
 
 
 async def test_what_was_said_stands_above_the_thanks_that_follow(chats: GraphRetriever) -> None:

@@ -83,9 +83,7 @@ async def disagreement(
         with_transfer(question.config, round_trips=round_trips),
         seeds_per_session=seeds_per_session,
     )
-    # A busy server may need seconds to plan the first query of a kind.
-    patient = StoreConfig(transactions=transactions, query_timeout_s=60)
-    store = Store(driver, config=patient)
+    store = Store(driver, config=StoreConfig(transactions=transactions))
     found = await explore_with_engine(
         store, prefix + SCOPE, question.seeds, question.query_tags, config
     )

@@ -6,7 +6,6 @@ import asyncio
 import json
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -25,7 +24,6 @@ from memoria.recall.seeds.config import SeedConfig
 from memoria.retriever import GraphRetriever
 from memoria.serialize import plain_recall, trace_from
 from memoria.store import Store
-from memoria.store.config import StoreConfig
 from memoria.store.queries import Query
 from memoria.types import Memory, Recall, Relation, Seed
 from memoria.writer import GraphWriter
@@ -33,15 +31,8 @@ from tests.conftest import DIMENSIONS, EMBEDDER
 
 TENANTS = 50
 # A server that has just started plans each query first.
-PATIENT = RetrieverConfig(deadline_s=300)
 SUBJECTS = ("oven", "dough", "van", "invoice", "shelf", "rota", "flour", "milk", "till", "window")
 VERBS = ("broke", "was mended", "was cleaned", "arrived late", "was sold", "was counted")
-
-
-@pytest.fixture
-def store(store: Store) -> Store:
-    """A store that gives a server time to plan a query for the first time."""
-    return store.patient(60)
 
 
 def vector_of(text: str) -> list[float]:
@@ -101,7 +92,7 @@ async def test_scopes_that_share_the_memories_of_one_rank_them_as_that_one_does(
         await fill(store, name, texts, edges)
         await fill(store, scope, texts, edges)
     # Of equal hits, an index returns any: with as many candidates as memories, all are returned.
-    config = replace(PATIENT, seeds=SeedConfig(candidates=sum(parts)))
+    config = RetrieverConfig(seeds=SeedConfig(candidates=sum(parts)))
     one = GraphRetriever(store, scope=scope, embedder=embedder(), config=config)
     several = one.for_scope(names[0], also_read=names[1:])
     for question in ("Why was the oven mended?", "flour", "What was counted in room 7?"):
@@ -125,9 +116,7 @@ async def test_equal_ids_in_two_scopes_are_two_memories(store: Store, scope: str
     team = f"{scope}-team"
     await fill(store, scope, {"m1": "The oven broke.", "m2": "Ann mended it."}, [("m1", "m2")])
     await fill(store, team, {"m1": "The oven is new.", "m2": "Tom bought it."}, [("m1", "m2")])
-    memory = GraphRetriever(
-        store, scope=scope, also_read=[team], embedder=embedder(), config=PATIENT
-    )
+    memory = GraphRetriever(store, scope=scope, also_read=[team], embedder=embedder())
     found = await memory.recall("What about the oven?", budget_tokens=500)
     assert {(item.scope, item.id) for item in found.context.items} == {
         (name, id_) for name in (scope, team) for id_ in ("m1", "m2")
@@ -145,7 +134,7 @@ async def test_equal_ids_in_two_scopes_are_two_memories(store: Store, scope: str
         assert ("Tom" in texts or "new" in texts) == (path.scope == team), "no path crosses"
     assert len({path.place for path in found.leading.paths}) == len(found.leading.paths)
     for format_ in ("markdown", "json"):
-        config = replace(PATIENT, context=ContextConfig(format=format_))
+        config = RetrieverConfig(context=ContextConfig(format=format_))
         text = (await memory.recall("the oven", config=config)).context.text
         assert scope in text
         assert team in text
@@ -154,7 +143,7 @@ async def test_equal_ids_in_two_scopes_are_two_memories(store: Store, scope: str
 async def test_a_scope_that_is_empty_or_unknown_changes_nothing(store: Store, scope: str) -> None:
     texts, edges = world(random.Random(1), 30, "a")
     await fill(store, scope, texts, edges)
-    memory = GraphRetriever(store, scope=scope, embedder=embedder(), config=PATIENT)
+    memory = GraphRetriever(store, scope=scope, embedder=embedder())
     alone = await memory.recall("Why was the oven mended?")
     both = await memory.recall("Why was the oven mended?", scopes=[scope, f"{scope}-nobody"])
     assert [place[1:] for place in told(both)] == [place[1:] for place in told(alone)]
@@ -185,9 +174,7 @@ async def test_streams_name_the_scope_of_each_path(store: Store, scope: str) -> 
     team = f"{scope}-team"
     await fill(store, scope, {"m1": "The oven broke.", "m2": "Ann mended it."}, [("m1", "m2")])
     await fill(store, team, {"m1": "The oven is new.", "m3": "Tom bought it."}, [("m1", "m3")])
-    memory = GraphRetriever(
-        store, scope=scope, also_read=[team], embedder=embedder(), config=PATIENT
-    )
+    memory = GraphRetriever(store, scope=scope, also_read=[team], embedder=embedder())
     seeds = [Seed(id="m1", score=1.0), Seed(id="m1", score=0.5, scope=team)]
     async with memory.explore_seeds(seeds) as ends:
         found = {one.seed.scope: one async for one in ends}
@@ -208,7 +195,7 @@ class Asking(Store):
     """A store that notes of which scopes each query was, and refuses some."""
 
     def __init__(self, driver: neo4j.AsyncDriver) -> None:
-        super().__init__(driver, config=StoreConfig(query_timeout_s=60))
+        super().__init__(driver)
         self.asked: list[tuple[str, Any]] = []
         self.refused: set[tuple[str, Any]] = set()  # names of queries begin so, and scopes
 
@@ -262,7 +249,7 @@ async def test_fifty_tenants_with_three_layers_see_nothing_of_each_other(
     for name in (house, *teams, *tenants):
         await fill(store, name, texts(name), [("m1", "m2"), ("m1", "own")])
     asking = Asking(driver)
-    memory = GraphRetriever(asking, scope=house, embedder=embedder(), config=PATIENT)
+    memory = GraphRetriever(asking, scope=house, embedder=embedder())
     layers = {
         name: (name, teams[number % len(teams)], house) for number, name in enumerate(tenants)
     }
@@ -311,9 +298,7 @@ async def test_learning_changes_the_scope_of_the_memory(store: Store, scope: str
     team = f"{scope}-team"
     for name in (scope, team):
         await fill(store, name, {"m1": f"The oven of {name}.", "m2": "It broke."}, [("m1", "m2")])
-    memory = GraphRetriever(
-        store, scope=scope, also_read=[team], embedder=embedder(), config=PATIENT
-    )
+    memory = GraphRetriever(store, scope=scope, also_read=[team], embedder=embedder())
     found = await memory.recall("the oven")
     of_team = memory.for_scope(team)
     read = trace_from(json.loads(json.dumps(plain_recall(found))))
@@ -358,7 +343,7 @@ async def test_a_scope_without_memories_of_the_time_is_in_the_trace(
     team = f"{scope}-team"
     await fill_days(store, scope, 1, 2)
     await fill_days(store, team, 18, 19)
-    config = replace(PATIENT, as_of=datetime(2026, 5, 20, 14, tzinfo=UTC))
+    config = RetrieverConfig(as_of=datetime(2026, 5, 20, 14, tzinfo=UTC))
     asking = Asking(driver)
     memory = GraphRetriever(
         asking, scope=scope, also_read=[team], embedder=embedder(), config=config
@@ -394,9 +379,7 @@ async def test_a_scope_that_fails_is_in_the_trace(
         await fill(store, name, {"m1": f"The oven of {name}."})
     asking = Asking(driver)
     asking.refused = {(stage, scope)}
-    memory = GraphRetriever(
-        asking, scope=scope, also_read=[team], embedder=embedder(), config=PATIENT
-    )
+    memory = GraphRetriever(asking, scope=scope, also_read=[team], embedder=embedder())
     found = await memory.recall("the oven")
     assert (team, "m1") in {(one.scope, one.id) for one in found.ranked}
     assert found.trace.degraded
@@ -411,9 +394,7 @@ async def test_what_is_read_of_one_other_scope_names_it(store: Store, scope: str
     team = f"{scope}-team"
     for name in (scope, team):
         await fill(store, name, {"m1": f"The oven of {name}.", "m2": "It broke."}, [("m1", "m2")])
-    memory = GraphRetriever(
-        store, scope=scope, also_read=[team], embedder=embedder(), config=PATIENT
-    )
+    memory = GraphRetriever(store, scope=scope, also_read=[team], embedder=embedder())
     alone = await memory.for_scope(team).recall("the oven")
     found = await memory.recall("the oven", scopes=[team])
     assert [place[1:] for place in told(found)] == [place[1:] for place in told(alone)]
@@ -439,9 +420,9 @@ async def test_a_token_may_read_two_scopes_and_write_one(store: Store, scope: st
     await fill(store, team, {"m1": "The oven is new.", "m2": "The oven is from Tom."})
 
     async def opening() -> GraphRetriever:
-        return GraphRetriever(store, scope="nobody", embedder=embedder(), config=PATIENT)
+        return GraphRetriever(store, scope="nobody", embedder=embedder())
 
-    memories = Memories(opening, deadline_s=60)
+    memories = Memories(opening)
     both = await memories.of(Grant(scope=scope, also_read=(team,)))
     alone = await memories.of(Grant(scope=scope))
     answer = await both.recall("What about the oven?")

@@ -92,7 +92,7 @@ def assert_as_good(again: Recall, first: Recall, question: SampleQuestion) -> No
 
 async def test_context_of_a_short_question_is_mostly_on_its_story(sample: GraphRetriever) -> None:
     """An earlier version packed 27 memories of other stories, and 14 of this one."""
-    packed = {item.id for item in (await sample.recall(SHORT, deadline_s=60)).context.items}
+    packed = {item.id for item in (await sample.recall(SHORT)).context.items}
     assert len(packed - STORY) <= 13, sorted(packed - STORY)
     assert len(packed & STORY) >= 29, sorted(packed & STORY)
 

@@ -437,7 +437,7 @@ async def test_what_is_too_unlikely_stays_out_of_the_context(crowd: GraphRetriev
         calibration=Calibration(asks=20.0, answer=20.0, evidence_place=4.0),
     )
     config = RetrieverConfig(relevance=weights, context=ContextConfig(min_relevance=0.4))
-    recall = await crowd.recall("link m03", config=config, budget_tokens=10_000, deadline_s=60.0)
+    recall = await crowd.recall("link m03", config=config, budget_tokens=10_000)
     likely = {entry.memory.id for entry in recall.ranked if (entry.relevance or 0.0) >= 0.4}
     assert 0 < len(likely) < len(recall.ranked)
     assert {item.id for item in recall.context.items} == likely
@@ -577,7 +577,7 @@ async def test_recalls_take_turns_and_all_find_what_one_alone_finds(
         embedder=CallableEmbedder(embed, dimensions=DIMENSIONS, name=EMBEDDER),
     )
     alone = await busy.recall("link")
-    recalls = await asyncio.gather(*(busy.recall("link", deadline_s=60) for _ in range(10)))
+    recalls = await asyncio.gather(*(busy.recall("link") for _ in range(10)))
     assert store.most == 3
     assert 3 < most_embedding <= 6  # while as many others are at work
     assert {recall.context.text for recall in recalls} == {alone.context.text}
@@ -595,7 +595,7 @@ async def test_a_recall_whose_turn_does_not_come_in_time_says_what_to_do(
     one_at_a_time: GraphRetriever,
 ) -> None:
     await one_at_a_time.server_facts()
-    first = asyncio.create_task(one_at_a_time.recall("link", deadline_s=60))
+    first = asyncio.create_task(one_at_a_time.recall("link"))
     await asyncio.sleep(0)
     with pytest.raises(OverloadedError, match=r"1 at work, .*call again in \d"):
         await one_at_a_time.recall("link", deadline_s=0.02)

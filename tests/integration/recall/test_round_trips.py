@@ -182,7 +182,7 @@ async def test_recall_reads_texts_and_what_ranking_needs_in_one_query(
     warm: GraphRetriever, wire: Wire
 ) -> None:
     # Otherwise possible needs are followed, and texts are read early on a busy machine.
-    config = RetrieverConfig(roles=RelationRoles(need=()), deadline_s=60)
+    config = RetrieverConfig(roles=RelationRoles(need=()))
     await warm.recall("memory number 12 of the web", config=config)  # opens the connections
     wire.clear()
     recall = await warm.recall("memory number 12 of the web", config=config)
@@ -338,7 +338,7 @@ async def test_a_recall_that_streams_reads_once_what_no_level_brought(
     retriever.store = Seen(driver, database="neo4j")
     question = "memory number 12 of the web"
     # With time enough, a busy machine reads no texts ahead.
-    async with retriever.recall_stream(question, deadline_s=60) as stream:
+    async with retriever.recall_stream(question) as stream:
         assert [path async for path in stream]
     assert any(brought)
     assert all(len(ids) == len(set(ids)) for ids in brought), "seeds meet: once a level"

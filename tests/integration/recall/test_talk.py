@@ -48,7 +48,7 @@ async def test_a_long_message_ranks_once_though_several_parts_were_found(
     store: Store, retriever: GraphRetriever
 ) -> None:
     await chat(store, retriever.scope)
-    recall = await retriever.recall("How do I varnish the hull of a dinghy?", deadline_s=60.0)
+    recall = await retriever.recall("How do I varnish the hull of a dinghy?")
     found = {id_ for each in recall.explorations for path in each.paths for id_ in path.ids}
     found |= {path.seed_id for path in recall.hits}
     parts = {id_ for id_ in found if id_.partition("#")[0] == "boat:2"}

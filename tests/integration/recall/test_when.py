@@ -73,11 +73,9 @@ BOAT = [
 async def diary(
     store: Store, driver: neo4j.AsyncDriver, scope: str
 ) -> AsyncIterator[GraphRetriever]:
-    writer = GraphWriter(store.patient(60), scope=scope, embedder=WORDS)
+    writer = GraphWriter(store, scope=scope, embedder=WORDS)
     await writer.write([*DIARY, *BOAT])
-    yield GraphRetriever(
-        store, scope=scope, embedder=WORDS, config=RetrieverConfig(as_of=NOW, deadline_s=60)
-    )
+    yield GraphRetriever(store, scope=scope, embedder=WORDS, config=RetrieverConfig(as_of=NOW))
     await remove(driver, scope)
 
 

@@ -53,7 +53,7 @@ async def filled(retriever: GraphRetriever) -> GraphRetriever:
     ]
     await retriever.writer().write(memories, relations)
     # A server that has just started plans its first queries slowly.
-    await retriever.recall(ASKED["query"], deadline_s=60)
+    await retriever.recall(ASKED["query"])
     return retriever
 
 
