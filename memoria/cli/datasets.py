@@ -30,11 +30,14 @@ from memoria.evaluation import (
 )
 from memoria.recall.config import RetrieverConfig
 from memoria.store import Store, Target
+from memoria.store.config import StoreConfig
 
 T = TypeVar("T")
 
 HEAP_MB = 1_024
 PAGE_CACHE_MB = 256
+# A run takes minutes or hours, and one slow query would end it. A recall has less time than this.
+_PATIENT = StoreConfig(query_timeout_s=120.0)
 
 Split = Annotated[str, typer.Option(help="Split of the questions, as in the names of the files.")]
 Ks = Annotated[
@@ -156,10 +159,10 @@ async def on_dataset(
             return await work(store, progress)
 
         if connection.is_given:
-            return await on_store(connection, loaded)
+            return await on_store(connection, loaded, _PATIENT)
         from memoria.local import LocalNeo4j
 
         async with LocalNeo4j.ephemeral(
             heap_mb=HEAP_MB, page_cache_mb=PAGE_CACHE_MB, progress=progress
         ) as server:
-            return await on_target(Target(uri=server.uri, auth=server.auth), loaded)
+            return await on_target(Target(uri=server.uri, auth=server.auth), loaded, _PATIENT)

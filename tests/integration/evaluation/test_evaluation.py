@@ -15,6 +15,8 @@ from uuid import uuid4
 import numpy as np
 import pytest
 
+from memoria._support.progress import ProgressCallback
+from memoria.cli.datasets import EmbeddedDataset, OwnConnection, on_dataset
 from memoria.embed import CallableEmbedder
 from memoria.errors import ConfigError, DimensionError
 from memoria.evaluation import (
@@ -281,6 +283,20 @@ def test_command_prints_tables_and_writes_runs(
     assert not file.exists()
     assert len(first[0].splitlines()) == 8
     assert json.loads(first[0].splitlines()[0])["id"] == "q0"
+
+
+async def test_one_slow_query_does_not_end_a_long_run(
+    copied: Path, target: Target, secret: Path, store: Store
+) -> None:
+    assert store
+    subject = EmbeddedDataset(dataset=read_dataset(copied), embedder=None, use_supplied=False)
+
+    async def limit_s(opened: Store, _: ProgressCallback) -> float:
+        return opened.config.query_timeout_s
+
+    asked = OwnConnection(uri=target.uri, user="neo4j", password_file=secret)
+    limit = await on_dataset(subject, asked, limit_s)
+    assert limit > EvaluationConfig().retriever.deadline_s  # ten seconds for a user
 
 
 def test_command_as_json_has_every_figure(call: Call, copied: Path, where: list[str]) -> None:
