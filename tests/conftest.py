@@ -6,6 +6,7 @@ Several workers (``-n 3``) share it; each file of tests runs in one of them.
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack
@@ -61,6 +62,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    gc.disable()  # until all tests are collected: see below
     effort.choose(thorough=config.getoption("--thorough"))
     _give_time()
     worker: dict[str, Any] | None = getattr(config, "workerinput", None)
@@ -78,6 +80,12 @@ def pytest_configure(config: pytest.Config) -> None:
     server = SharedServer(choice)
     config.stash[_LINE] = server.line
     config.add_cleanup(server.end)
+
+
+def pytest_collection_finish() -> None:
+    """Collect no garbage among the tests and modules, which stay until the end."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)
