@@ -22,6 +22,8 @@ VARIABLE = "JDK_JAVA_OPTIONS"
 # queries are planned; a collector with threads of its own has no core to run them on. Without the
 # second compiler Java keeps little room for compiled code, and collects all garbage to make more.
 BRIEF = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+if sys.platform == "linux":  # Java elsewhere does not know the option
+    BRIEF += " -XX:+UseTransparentHugePages"
 END_TIMEOUT_S = 120.0
 
 
