@@ -65,7 +65,7 @@ async def test_examples_are_embedded_once_for_all_recalls() -> None:
 async def test_default_embedder_has_its_vectors_already() -> None:
     embedder = Counting(name=DEFAULT_ONNX_MODEL)
     embedder.dimensions = 384
-    asides, until = Asides(embedder), asyncio.get_running_loop().time() + 5.0
+    asides, until = Asides(embedder), asyncio.get_running_loop().time() + 60.0
     assert await asides.likeness(np.load(VECTORS)[0], until=until, notes=[]) is not None
     assert embedder.calls == 0
     embedder.dimensions = 2  # another embedder of that name
