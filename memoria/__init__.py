@@ -6,8 +6,9 @@ A name is loaded from its module when it is first asked for: the command line an
 without the driver, numpy, and rooms that they don't need.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+# As in `typing`, which is not imported: a command that is interrupted before `memoria.__main__` has
+# begun ends in a traceback, so as little as possible is loaded before.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from memoria._support.stream import Stream
@@ -236,6 +237,8 @@ if not TYPE_CHECKING:  # a type checker would take every name for one that is th
 
     def __getattr__(name):
         """Load a public name, or a room such as ``memoria.types``."""
+        from importlib import import_module
+
         if name in _MODULE_OF:
             value = getattr(import_module(_MODULE_OF[name]), name)
             globals()[name] = value

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from memoria.cli.common import FAILED, advice, err
+from memoria.cli.common import FAILED, INTERRUPTED, advice, err
 from memoria.cli.later import LaterCommand, add_later
 from memoria.errors import MemoriaError
 
@@ -102,6 +102,10 @@ def main() -> None:
             app(prog_name="memoria")
         finally:
             sys.stdout.flush()
+    except SystemExit as exc:
+        if exc.code == INTERRUPTED:  # Typer ends without a message
+            err.print("memoria: interrupted; run it again to continue", style="red", markup=False)
+        raise
     except MemoriaError as exc:
         _fail(f"{exc}{advice(exc)}")
     except BrokenPipeError:  # the reader closed the pipe, as ``head`` does

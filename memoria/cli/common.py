@@ -62,12 +62,8 @@ Settings = Annotated[
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run a command's coroutine; Ctrl-C ends it with a message and exit code 130."""
-    try:
-        return asyncio.run(work)
-    except KeyboardInterrupt:  # caught here because Typer would end without a message
-        err.print("memoria: interrupted; run it again to continue", style="red", markup=False)
-        raise typer.Exit(INTERRUPTED) from None
+    """Run a command's coroutine."""
+    return asyncio.run(work)
 
 
 def is_given(context: typer.Context, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Ctrl-C before a command has begun: one line, and the exit code of an interrupt."""
+"""Ctrl-C at any moment of a command: one line, and the exit code of an interrupt."""
 
 from __future__ import annotations
 
@@ -17,15 +17,28 @@ class Pressed:
             raise KeyboardInterrupt
 
 sys.meta_path.insert(0, Pressed())
-sys.argv = ["memoria", "stats"]
+sys.argv = ["memoria", {word!r}]
 from memoria.__main__ import main
 main()
 """
 
 
-@pytest.mark.parametrize("module", ["typer", "rich.console", "memoria.cli", "memoria.cli.scopes"])
-def test_an_interrupt_while_the_command_line_is_loaded_is_no_traceback(module: str) -> None:
-    code = INTERRUPTED.format(module=module)
+LOADING, STARTED = "memoria: interrupted\n", "memoria: interrupted; run it again to continue\n"
+
+
+@pytest.mark.parametrize(
+    ("word", "module", "line"),
+    [
+        ("stats", "typing", LOADING),
+        ("stats", "typer", LOADING),
+        ("stats", "rich.console", LOADING),
+        ("stats", "memoria.cli.scopes", LOADING),
+        ("stats", "memoria.retriever", STARTED),
+        ("--help", "rich.panel", STARTED),
+    ],
+)
+def test_an_interrupt_is_one_line(word: str, module: str, line: str) -> None:
+    code = INTERRUPTED.format(word=word, module=module)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (130, ""), done.stderr
-    assert done.stderr == "memoria: interrupted\n"
+    assert done.stderr == line
