@@ -5,6 +5,8 @@ In: values and numbers. Out: text. Touches nothing.
 
 from __future__ import annotations
 
+import json
+
 #: Advice for a call that reached its deadline.
 MORE_TIME = (
     "give more time (deadline_s of the call or its settings; on the command line --deadline), or "
@@ -25,6 +27,7 @@ _ESCAPED = {
     code: f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}"  # as Python writes them
     for code in _HIDDEN
 }
+_ESCAPED_IN_JSON = {code: json.dumps(chr(code))[1:-1] for code in _HIDDEN if code > 0x1F}
 _ESCAPED_IN_TEXTS = {code: shown for code, shown in _ESCAPED.items() if code not in _IN_TEXTS}
 _BLANK = {code: " " for code in _HIDDEN if code not in _IN_TEXTS}
 # These begin with a vowel that is read as a consonant.
@@ -117,6 +120,15 @@ def printable(text: str) -> str:
 def one_line(text: str) -> str:
     """Return a text for one line of a terminal: all hidden characters are escaped."""
     return text.translate(_ESCAPED)
+
+
+def printable_json(text: str) -> str:
+    r"""Return the same JSON for a terminal: hidden characters in its texts are escaped.
+
+    >>> print(printable_json('"red: \x9b31m"'))
+    "red: \u009b31m"
+    """
+    return text.translate(_ESCAPED_IN_JSON)
 
 
 def visible(text: str) -> str:

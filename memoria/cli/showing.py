@@ -5,6 +5,7 @@ In: options, a `Recall`. Out: text on the console, files.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -16,6 +17,9 @@ from memoria.cli.groups import OptionGroup
 from memoria.cli.render import print_paths, recall_summary, screen
 from memoria.errors import InvalidInputError
 from memoria.types import Recall
+
+# Rights of a new file: only its owner can read the memories in it.
+_PRIVATE = 0o600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +79,8 @@ class Showing(OptionGroup):
             if path is None:
                 continue
             try:
-                path.write_text(text(found), encoding="utf-8")
+                new = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _PRIVATE)
+                with os.fdopen(new, "w", encoding="utf-8") as file:
+                    file.write(text(found))
             except OSError as exc:
                 raise InvalidInputError(f"{path} can't be written: {exc.strerror}") from exc

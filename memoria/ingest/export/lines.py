@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal, TypeVar
 
 from memoria._support.checks import check_string
+from memoria._support.wording import printable_json
 from memoria.errors import InvalidInputError
 from memoria.graph.vocabulary import MEMORY_LABEL, RELATED
 from memoria.ingest.jsonl import (
@@ -306,7 +307,7 @@ def _line(fields: Mapping[str, Any]) -> str:
         for name, value in fields.items()
         if name in _NEEDED or not (value is None or value in ((), {}))
     }
-    return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+    return printable_json(json.dumps(said, ensure_ascii=False, separators=(",", ":")))
 
 
 def _plain(value: Any) -> Any:

@@ -8,6 +8,7 @@ import os
 import pty
 import re
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -264,7 +265,9 @@ def test_recall_prints_the_context_alone_and_draws_files(
     page = html.read_text("utf-8")
     assert picture.rstrip() in page
     assert page.index("<h2>Context</h2>") < page.index(picture.rstrip())
-    assert "<title>rain</title>" in html.read_text("utf-8")
+    assert "<title>rain</title>" in page
+    for file in (svg, html):
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 def test_a_file_that_cannot_be_written_is_named(

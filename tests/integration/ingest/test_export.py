@@ -130,7 +130,7 @@ async def test_line_holds_what_was_given_and_nothing_else(store: Store, scope: s
     await writer.write([plain, full], edges)
     third = ",0.3333333333333333" * (DIMENSIONS - 1)
     assert await export_whole(store, scope) == [
-        '{"id":"a","kind":"AgentAnswer","text":"\\"é\\" \u2028\\\\\\n\U0001f600",'
+        '{"id":"a","kind":"AgentAnswer","text":"\\"é\\" \\u2028\\\\\\n\U0001f600",'
         '"tags":["B","a","b"],"topics":["t"],"entities":["e"],"category":"c","priority":1.0,'
         '"when":{"a":1000000000000000000000000000000,"z":{"x":-0.0,"y":[1,2.5,null,true]}},'
         '"created_at":"2026-03-01T04:00:00.000001+00:00","metadata":{"k":"é"},'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,11 +15,12 @@ from memoria.agents.mcp.chatgpt import title_of
 from memoria.agents.opening import Opened
 from memoria.agents.words import newest, remembered, state
 from memoria.errors import InvalidInputError
+from memoria.ingest.export.lines import memory_line
 from memoria.integrations._fence import fenced as fenced_by_adapters
 from memoria.integrations._fence import inert, shortened
 from memoria.recall.context import estimate_tokens
 from memoria.store import ServerFacts
-from memoria.types import MemoryNode, Neighbour, Neighbourhood, Remembered
+from memoria.types import Memory, MemoryNode, Neighbour, Neighbourhood, Remembered
 from tests.for_each import for_each
 from tests.unit.graph.test_stats import NO_STATS
 
@@ -101,6 +103,9 @@ def test_nothing_hidden_reaches_a_model_or_a_terminal(hidden: str) -> None:
     assert "\n\t" in visible(text)
     assert letter not in told(InvalidInputError(text)) + title_of("a", text) + inert(text, "notes")
     assert letter not in fenced_apart("head", text)
+    line = memory_line(Memory(id="a", kind="Event", text=text))
+    assert letter not in line
+    assert json.loads(line)["text"] == text
 
 
 def test_letters_of_all_scripts_and_joined_signs_stay() -> None:
