@@ -32,10 +32,12 @@ from benchmarks.faults.servers import (
     DONE,
     LOADED_S,
     MCP_HEADERS,
+    SHARED_SCOPE,
     Served,
     as_ordinary_user,
     served_mcp,
     served_page,
+    shared_servers,
 )
 from benchmarks.faults.table import Family, Row, Setting
 from benchmarks.faults.world import World, shared_world
@@ -61,7 +63,7 @@ class Agents:
 
     world: World
     folder: Path
-    quick: bool
+    setting: Setting
     stack: AsyncExitStack
     crowd: Crowd | None = None
 
@@ -87,7 +89,7 @@ async def opened(setting: Setting) -> AsyncIterator[Agents]:
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         here = await shared_world(setting)
-        yield Agents(world=here, folder=folder, quick=setting.quick, stack=stack)
+        yield Agents(world=here, folder=folder, setting=setting, stack=stack)
 
 
 class Writing:
@@ -183,7 +185,7 @@ async def _together(agents: Agents, rng: random.Random, number: int) -> str | No
     if agents.crowd is None:
         agents.crowd = await _crowd(agents)
     crowd = agents.crowd
-    until = time.monotonic() + (_QUICK_TOGETHER_S if agents.quick else _TOGETHER_S)
+    until = time.monotonic() + (_QUICK_TOGETHER_S if agents.setting.quick else _TOGETHER_S)
     writing = Writing(rng)
     wrong: list[str] = []
 
@@ -232,7 +234,13 @@ async def _together(agents: Agents, rng: random.Random, number: int) -> str | No
 
 
 async def _crowd(agents: Agents) -> Crowd:
-    """Start the servers, each with a folder of its own."""
+    """Start the servers, each with a folder of its own; a quick run has servers that listen."""
+    if agents.setting.quick:
+        mcp, api, page = await shared_servers(agents.setting)
+        for served in (mcp, api):
+            await _first_answer(served)
+        memory = agents.world.clean.for_scope(SHARED_SCOPE)
+        return Crowd(memory=memory, servers=(mcp, api), page=page)
     memory = agents.world.clean.for_scope(f"together-{uuid4().hex[:8]}")
     scoped = ("--scope", memory.scope)
     folders = [agents.folder / name for name in ("one", "two", "page")]

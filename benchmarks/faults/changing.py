@@ -15,9 +15,9 @@ from memoria import GraphRetriever, Memory, Path, Recall, Relation
 from memoria.errors import MemoriaError
 from memoria.store.config import StoreConfig
 
-_READERS, _QUICK_READERS = 12, 4
+_READERS, _QUICK_READERS = 12, 2
 _CHANGES, _QUICK_CHANGES = 5, 2
-_ASKED, _QUICK_ASKED = 100, 20
+_ASKED, _QUICK_ASKED = 100, 8
 _GONE_AT_ONCE = 10
 _PATIENT_S = 240.0
 

@@ -26,7 +26,7 @@ from memoria.store.config import StoreConfig
 _WRITERS, _READERS = 4, 2
 # So long a writer is left alone at most before the kill; seconds.
 _LONGEST_S = 1.0
-_EACH_CALL = 3
+_EACH_CALL, _QUICK_EACH_CALL = 3, 1
 # Processes that do nothing but use the processor, in every other try with a frozen server.
 _BUSY = 4
 _HANG_S = 30.0
@@ -144,7 +144,8 @@ async def _server_frozen(machine: Machine, rng: random.Random, number: int) -> s
     try:
         async with here.attacked(config=_WITHOUT_LINE) as memory:
             await here.recalls_again(memory)
-            each_call = [name for name in CALLS for _ in range(_EACH_CALL)]
+            times = _QUICK_EACH_CALL if here.quick else _EACH_CALL
+            each_call = [name for name in CALLS for _ in range(times)]
             if not burning:  # every call has a connection, else most end while they open one
                 await asyncio.gather(*(_timed(name, memory, here) for name in each_call))
             tasks = [
@@ -190,8 +191,9 @@ FAMILY = Family(
     rows=(
         Row(
             key="server-frozen",
-            fault="the server is frozen (SIGSTOP) while every call runs 3 times, each with a "
-            "session of its own; in every other try the machine is busy",
+            fault=f"the server is frozen (SIGSTOP) while every call runs {_EACH_CALL} times (once "
+            "in a quick run), each with a session of its own; in every other try the machine is "
+            "busy",
             expected="every call ends at most 0.5 s after its limit; the next recall is correct",
             quick=4,
             full=200,

@@ -21,7 +21,8 @@ from memoria.errors import ClosedError, DeadlineError, MemoriaError, OverloadedE
 from memoria.store import Store, open_driver
 from memoria.store.config import StoreConfig
 
-_EXPLORATIONS, _TENANTS, _CALLERS, _USES, _QUICK_USES = 1_000, 300, 200, 100, 20
+_EXPLORATIONS, _QUICK_EXPLORATIONS, _TENANTS, _CALLERS = 1_000, 200, 300, 200
+_USES, _QUICK_USES, _LOOPS_RECALLS, _QUICK_LOOPS_RECALLS = 100, 20, 10, 3
 _DEADLINE_S = 10.0
 # For what is not attacked: a busy machine may take long.
 _PATIENT_S = 40.0
@@ -55,7 +56,8 @@ async def _explorations(here: World, _: random.Random, __: int) -> str | None:
                 return f"{type(exc).__name__}: {exc}"
             return None
 
-        return await _all_hold(one, _EXPLORATIONS, memory.store, here)
+        count = _QUICK_EXPLORATIONS if here.quick else _EXPLORATIONS
+        return await _all_hold(one, count, memory.store, here)
 
 
 async def _tenants(here: World, rng: random.Random, _: int) -> str | None:
@@ -177,7 +179,7 @@ async def _two_loops(here: World, _: random.Random, __: int) -> str | None:
         async with open_driver(here.target, config) as driver:
             store = Store(driver, config=config)
             memory = GraphRetriever(store, scope=here.scope, embedder=embedder())
-            for _ in range(10):
+            for _ in range(_QUICK_LOOPS_RECALLS if here.quick else _LOOPS_RECALLS):
                 found = await memory.recall(QUESTION, deadline_s=_PATIENT_S)
                 if not found.ranked:
                     return "a recall in a second thread found nothing"
@@ -195,7 +197,8 @@ FAMILY = Family(
     rows=(
         Row(
             key="explorations",
-            fault=f"{_EXPLORATIONS:,} explorations at the same time",
+            fault=f"{_EXPLORATIONS:,} explorations at the same time ({_QUICK_EXPLORATIONS} in a "
+            "quick run)",
             expected="each is complete and correct, truncated and marked, or refused; all end "
             "within 10.5 s",
             quick=1,

@@ -9,12 +9,10 @@ from __future__ import annotations
 import asyncio
 import random
 import resource
-import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 import httpx2
 
@@ -26,9 +24,7 @@ from benchmarks.faults.servers import (
     MOST_GROWTH,
     SETTLED_S,
     Served,
-    served_api,
-    served_mcp,
-    served_page,
+    shared_servers,
 )
 from benchmarks.faults.table import Family, Row, Setting
 from memoria._support.web import MOST_BODY, Bounds
@@ -52,14 +48,9 @@ class Opened:
 @asynccontextmanager
 async def opened(setting: Setting) -> AsyncIterator[Opened]:
     """Start all servers at once, and wait until everything is loaded."""
-    async with AsyncExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        starting = (
-            serve(setting.target, folder) for serve in (served_mcp, served_api, served_page)
-        )
-        mcp, api, page = await asyncio.gather(*map(stack.enter_async_context, starting))
-        await asyncio.gather(*(_load(each) for each in (mcp, api, page)))
-        yield Opened(servers=(mcp, api, page), quick=setting.quick)
+    servers = await shared_servers(setting)
+    await asyncio.gather(*map(_load, servers))
+    yield Opened(servers=servers, quick=setting.quick)
 
 
 async def _load(served: Served) -> None:

@@ -28,7 +28,7 @@ from memoria.store.config import StoreConfig
 from memoria.store.queries import parse
 
 # Programs of one try: hypothesis chooses them together, and shrinks the one that fails.
-PROGRAMS, STEPS = 5, 15
+PROGRAMS, _QUICK_PROGRAMS, STEPS = 5, 2, 15
 # Tries that are under way together: most of their time they wait for the server.
 _AT_ONCE = 3
 _TRY_S = 400.0
@@ -67,11 +67,12 @@ _gains = st.sampled_from((0.125, 0.5))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Programs:
-    """The loop in which memoria works, a retriever, whether the programs are to end, and a count.
+    """The loop in which memoria works, a retriever, whether the programs are to end, and counts.
 
-    ``ran`` has an entry for each program that has come to its end.
+    A try has ``count`` programs, and ``ran`` an entry for each that has come to its end.
     """
 
+    count: int
     memory: GraphRetriever
     loop: asyncio.AbstractEventLoop
     ended: threading.Event
@@ -237,7 +238,9 @@ async def opened(setting: Setting) -> AsyncIterator[Programs]:
         await apply_schema(store, embedder=embedder())  # a program may begin with a link
         memory = GraphRetriever(store, scope="programs", embedder=embedder())
         loop = asyncio.get_running_loop()
-        yield Programs(memory=memory, loop=loop, ended=threading.Event(), ran=[])
+        count = _QUICK_PROGRAMS if setting.quick else PROGRAMS
+        ended = threading.Event()
+        yield Programs(count=count, memory=memory, loop=loop, ended=ended, ran=[])
 
 
 async def _programs(programs: Programs, rng: random.Random, _: int) -> str | None:
@@ -247,7 +250,7 @@ async def _programs(programs: Programs, rng: random.Random, _: int) -> str | Non
     machine = type("SeededProgram", (Program,), {"programs": here})
     seeded = seed(rng.randrange(2**32))(machine)
     chosen = settings(
-        max_examples=PROGRAMS,
+        max_examples=programs.count,
         stateful_step_count=STEPS,
         database=None,
         deadline=None,
@@ -262,7 +265,7 @@ async def _programs(programs: Programs, rng: random.Random, _: int) -> str | Non
         return f"{type(exc).__name__}: {exc}\n{notes}"
     finally:
         ended.set()  # the thread outlives a try that took too long
-    return None if len(ran) >= PROGRAMS else f"only {len(ran)} programs ran"
+    return None if len(ran) >= programs.count else f"only {len(ran)} programs ran"
 
 
 FAMILY = Family(
@@ -271,8 +274,9 @@ FAMILY = Family(
     rows=(
         Row(
             key="programs",
-            fault=f"{PROGRAMS} random programs of up to {STEPS} calls: write, relate, remember, "
-            "strengthen, feedback, link, forget, delete, undo, recall",
+            fault=f"{PROGRAMS} random programs ({_QUICK_PROGRAMS} in a quick run) of up to {STEPS} "
+            "calls: write, relate, remember, strengthen, feedback, link, forget, delete, undo, "
+            "recall",
             expected="after every call, the database contains the same as a model in plain Python",
             quick=1,
             full=500,

@@ -10,6 +10,7 @@ import asyncio
 import os
 import re
 import sys
+import tempfile
 import time
 from asyncio.subprocess import Process
 from collections.abc import AsyncIterator, Mapping
@@ -23,6 +24,7 @@ import httpx2
 import psutil
 
 from benchmarks.environment import ROOT
+from benchmarks.faults.table import Setting
 from memoria.store import Target
 from memoria.view.guard import TOKEN_HEADER
 
@@ -33,6 +35,7 @@ SETTLED_S = 15.0
 LOADED_S = 120.0
 # Allowed growth of a server's memory after a flood, because Python keeps some; bytes.
 MOST_GROWTH = 24_000_000
+SHARED_SCOPE = "served"
 MCP_HEADERS = {"accept": "application/json, text/event-stream"}
 _DESCRIPTORS = 256
 # Answered with 200, an error in words, even without a database.
@@ -104,6 +107,23 @@ class Served:
             if time.monotonic() > until:
                 return f"{memory / 1e6:.0f} MB and {descriptors} descriptors more than before"
             await asyncio.sleep(0.1)
+
+
+async def shared_servers(setting: Setting) -> tuple[Served, Served, Served]:
+    """Return the servers of MCP, of the HTTP API and of the page that families share.
+
+    The first two have `SHARED_SCOPE`, and the page begins with it.
+    """
+    if "servers" not in setting.shared:
+        folder = Path(setting.stack.enter_context(tempfile.TemporaryDirectory()))
+        starting = (
+            serve(setting.target, folder, "--scope", SHARED_SCOPE)
+            for serve in (served_mcp, served_api, served_page)
+        )
+        started = await asyncio.gather(*map(setting.stack.enter_async_context, starting))
+        setting.shared["servers"] = tuple(started)
+    found: tuple[Served, Served, Served] = setting.shared["servers"]
+    return found
 
 
 @asynccontextmanager

@@ -24,8 +24,8 @@ from memoria import GraphRetriever
 from memoria.errors import MemoriaError
 
 # Calls of one try; the first try is not measured, as caches fill.
-_CALLS, _QUICK_CALLS = 60, 20
-_RECALLS, _QUICK_RECALLS, _AT_ONCE = 1_000, 10, 4
+_CALLS, _QUICK_CALLS = 60, 10
+_RECALLS, _QUICK_RECALLS, _AT_ONCE = 1_000, 4, 4
 _MB = 1 << 20
 _MOST_MB = 24.0
 _SAME = f"no more open files, tasks or threads; memory grows by at most {_MOST_MB:g} MB"

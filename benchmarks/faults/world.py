@@ -11,7 +11,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import uuid4
 from zlib import crc32
 
@@ -26,6 +26,7 @@ from memoria import (
     Memory,
     MemoryFilter,
     Message,
+    Path,
     Recall,
     Relation,
     Seed,
@@ -111,6 +112,9 @@ class World:
         So much longer than its limit a call may take; seconds.
     quick
         Whether the run is short.
+    right
+        The paths of each seed, by the seeds that were explored together: those of ``scope`` never
+        change.
     """
 
     target: Target
@@ -120,6 +124,7 @@ class World:
     learned: Recall
     grace_s: float
     quick: bool
+    right: dict[tuple[Seed, ...], dict[str, tuple[Path, ...]]] = field(default_factory=dict)
 
     @property
     def limit_s(self) -> float:
@@ -154,9 +159,12 @@ class World:
         """Tell whether a recall found seeds, and from each of them the paths that there are."""
         if not found.seeds.seeds:
             return False
-        stream = self.clean.explore_seeds(found.seeds, deadline_s=_PATIENT_S)
-        async with stream as explorations:
-            right = {each.seed.id: each.paths async for each in explorations}
+        seeds = found.seeds.seeds
+        if seeds not in self.right:
+            stream = self.clean.explore_seeds(found.seeds, deadline_s=_PATIENT_S)
+            async with stream as explorations:
+                self.right[seeds] = {each.seed.id: each.paths async for each in explorations}
+        right = self.right[seeds]
         return all(each.paths == right[each.seed.id] for each in found.explorations)
 
     async def recalls_again(self, memory: GraphRetriever) -> bool:
@@ -183,10 +191,11 @@ async def world(setting: Setting, target: Target) -> AsyncIterator[World]:
         clean = GraphRetriever(Store(driver, config=config), scope=scope, embedder=embedder())
         other = clean.for_scope(f"{scope}-written")
         graph = web(random.Random(setting.seed))
-        for each in (clean, other):
-            await each.writer().write(*graph)
-            for _ in range(3):  # the server plans its queries
-                learned = await each.recall(QUESTION, deadline_s=60)
+        await clean.writer().write(*graph)
+        await other.writer().write(*graph)
+        for _ in range(3):  # the server plans its queries
+            await clean.recall(QUESTION, deadline_s=60)
+        learned = await other.recall(QUESTION, deadline_s=60)
         yield World(
             target=target,
             scope=scope,
