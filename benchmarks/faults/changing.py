@@ -16,7 +16,7 @@ from memoria.errors import MemoriaError
 from memoria.store.config import StoreConfig
 
 _READERS, _QUICK_READERS = 12, 2
-_CHANGES, _QUICK_CHANGES = 5, 2
+_CHANGES, _QUICK_CHANGES = 5, 1
 _ASKED, _QUICK_ASKED = 100, 8
 _GONE_AT_ONCE = 10
 _PATIENT_S = 240.0

@@ -21,7 +21,7 @@ from memoria.errors import ClosedError, DeadlineError, MemoriaError, OverloadedE
 from memoria.store import Store, open_driver
 from memoria.store.config import StoreConfig
 
-_EXPLORATIONS, _QUICK_EXPLORATIONS, _TENANTS, _CALLERS = 1_000, 200, 300, 200
+_EXPLORATIONS, _TENANTS, _CALLERS = 1_000, 300, 200
 _USES, _QUICK_USES, _LOOPS_RECALLS, _QUICK_LOOPS_RECALLS = 100, 20, 10, 3
 _DEADLINE_S = 10.0
 # For what is not attacked: a busy machine may take long.
@@ -56,8 +56,7 @@ async def _explorations(here: World, _: random.Random, __: int) -> str | None:
                 return f"{type(exc).__name__}: {exc}"
             return None
 
-        count = _QUICK_EXPLORATIONS if here.quick else _EXPLORATIONS
-        return await _all_hold(one, count, memory.store, here)
+        return await _all_hold(one, _EXPLORATIONS, memory.store, here)
 
 
 async def _tenants(here: World, rng: random.Random, _: int) -> str | None:
@@ -197,8 +196,7 @@ FAMILY = Family(
     rows=(
         Row(
             key="explorations",
-            fault=f"{_EXPLORATIONS:,} explorations at the same time ({_QUICK_EXPLORATIONS} in a "
-            "quick run)",
+            fault=f"{_EXPLORATIONS:,} explorations at the same time",
             expected="each is complete and correct, truncated and marked, or refused; all end "
             "within 10.5 s",
             quick=1,
