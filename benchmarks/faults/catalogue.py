@@ -155,6 +155,7 @@ CATALOGUE: tuple[Entry, ...] = (
         (
             "unit/test_secrets.py::test_a_secret_in_a_wrong_form_is_refused_without_showing_it",
             "unit/test_secrets.py::test_the_file_of_tokens_is_for_its_owner_alone",
+            "integration/view/test_view.py::test_what_the_list_of_processes_shows_opens_the_page_once",
         ),
     ),
     Entry(

@@ -56,11 +56,11 @@ def view(
     ]
     opening = opening_of(connection, scope, embedder_choice(embedder))
 
-    def announce(address: str) -> None:
+    def announce(address: str, for_browser: str) -> None:
         out.print(f"memoria view: {address}", markup=False)
         if not no_browser:
             # In a thread, as a browser of the terminal returns only when it is left.
-            asyncio.get_running_loop().run_in_executor(None, webbrowser.open, address)
+            asyncio.get_running_loop().run_in_executor(None, webbrowser.open, for_browser)
 
     source = Source(
         opening, load=lambda retriever: load_model(retriever.embedder), files=files, writes=write

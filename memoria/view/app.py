@@ -6,6 +6,7 @@ source allows it.
 ::
 
     GET  /, /style.css, /*.js       the page
+    POST /api/enter                 see `memoria.view.guard`
     GET  /api/about                 version, scope, strategies, kinds of connectors, saved recalls
     GET  /api/scopes                the scopes of the database with their sizes
     POST /api/recall                events, see `memoria.view.events`
@@ -51,7 +52,9 @@ _TYPES = {
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def build_app(source: Source, *, scope: str, token: str, hosts: Collection[str]) -> Starlette:
+def build_app(
+    source: Source, *, scope: str, token: str, ticket: str | None = None, hosts: Collection[str]
+) -> Starlette:
     """Make the application.
 
     Parameters
@@ -62,6 +65,8 @@ def build_app(source: Source, *, scope: str, token: str, hosts: Collection[str])
         Scope that the page begins with.
     token
         What the page must send with each request.
+    ticket
+        What it may send once to get the token.
     hosts
         Names under which it answers, with the port, such as ``127.0.0.1:8000``.
     """
@@ -78,7 +83,7 @@ def build_app(source: Source, *, scope: str, token: str, hosts: Collection[str])
             Route("/api/memory", routes.memory),
             Route("/api/change", routes.change, methods=["POST"]),
         ],
-        middleware=[Middleware(Guard, token=token, hosts=hosts)],
+        middleware=[Middleware(Guard, token=token, ticket=ticket, hosts=hosts)],
         exception_handlers={MemoriaError: _failed},
     )
 

@@ -5,6 +5,10 @@ In: requests. Out: the same, or a refusal; headers on every answer. Touches noth
 A page of another site can send requests to this machine, under a name that it points here. It does
 not know the token, which stands in the part of the address that browsers send to nobody; and its
 name is not one of the names of this machine.
+
+Other users of this machine may see the address that a browser is started with in the list of
+processes. So it has a ticket instead of the token: the page sends it to `ENTER` for the token,
+once.
 """
 
 from __future__ import annotations
@@ -19,6 +23,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 #: The header in which the page sends its token.
 TOKEN_HEADER = "x-memoria-token"  # noqa: S105 - the name of the header
+#: Where the page sends its ticket.
+ENTER = "/api/enter"
 _API = "/api/"
 _BYTES = 32
 POLICY = (
@@ -49,13 +55,18 @@ class Guard:
         The application that answers what is let through.
     token
         What the header `TOKEN_HEADER` must hold.
+    ticket
+        What the first request to `ENTER` must hold instead; None if none may enter so.
     hosts
         What the header ``Host`` may hold, with the port.
     """
 
-    def __init__(self, app: ASGIApp, *, token: str, hosts: Collection[str]) -> None:
+    def __init__(
+        self, app: ASGIApp, *, token: str, ticket: str | None, hosts: Collection[str]
+    ) -> None:
         self._app = app
-        self._token = token.encode()
+        self._token = token
+        self._ticket = ticket
         self._hosts = frozenset(hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -69,10 +80,11 @@ class Guard:
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        refused = self._refusal(Headers(scope=scope), scope["path"])
-        await (refused or self._app)(scope, receive, send_guarded)
+        answered = self._answer(Headers(scope=scope), scope["path"])
+        await (answered or self._app)(scope, receive, send_guarded)
 
-    def _refusal(self, headers: Headers, path: str) -> JSONResponse | None:
+    def _answer(self, headers: Headers, path: str) -> JSONResponse | None:
+        """Answer what the application must not, or need not, answer."""
         if headers.get("host", "") not in self._hosts:
             return refusal(403, "Forbidden", "memoria view answers to the names of this machine")
         if not path.startswith(_API):
@@ -80,9 +92,23 @@ class Guard:
         given = headers.get(TOKEN_HEADER)
         if given is None:
             return refusal(401, "Unauthorized", "open the address that memoria view printed")
-        if not secrets.compare_digest(given.encode(), self._token):
+        if path == ENTER:
+            return self._entered(given)
+        if not secrets.compare_digest(given.encode(), self._token.encode()):
             return refusal(403, "Forbidden", "the token is of another run of memoria view")
         return None
+
+    def _entered(self, given: str) -> JSONResponse:
+        """Exchange the ticket for the token."""
+        ticket = self._ticket
+        if ticket is None or not secrets.compare_digest(given.encode(), ticket.encode()):
+            said = (
+                "this page was opened before, perhaps by another program of this machine: open the "
+                "address that memoria view printed"
+            )
+            return refusal(403, "Forbidden", said)
+        self._ticket = None
+        return JSONResponse({"token": self._token})
 
 
 def refusal(status: int, kind: str, message: str) -> JSONResponse:

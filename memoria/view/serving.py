@@ -1,6 +1,6 @@
 """Serve the page on this machine until the user ends it.
 
-In: a `Source`. Out: the page at an address of this machine, which is announced with its token.
+In: a `Source`. Out: the page at an address of this machine, which is announced.
 Touches a port; opens the browser if it is to.
 """
 
@@ -24,7 +24,7 @@ HOST = "127.0.0.1"
 
 
 async def serve(
-    source: Source, announce: Callable[[str], None], *, scope: str, port: int = 0
+    source: Source, announce: Callable[[str, str], None], *, scope: str, port: int = 0
 ) -> None:
     """Serve a page until the process is interrupted.
 
@@ -33,7 +33,8 @@ async def serve(
     source
         The database and the recalls; closed at the end.
     announce
-        Called with the address, token included, once the page can be opened.
+        Called once the page can be opened, with two addresses: one with the token, and one for a
+        browser that is started with it, which opens the page once.
     scope
         Scope that the page begins with.
     port
@@ -47,8 +48,9 @@ async def serve(
     async with AsyncExitStack() as opened:
         listening = opened.enter_context(_listening(port))
         opened.push_async_callback(source.close)
-        app, address = _built(source, scope, listening.getsockname()[1])
-        announce(address)  # the socket listens already
+        port, ticket = listening.getsockname()[1], new_token()
+        app, address = _built(source, scope, port, ticket)
+        announce(address, f"{_place(port)}#ticket={ticket}")  # the socket listens already
         await BoundedServer(bounded(app), opened).serve(sockets=[listening])
 
 
@@ -63,10 +65,16 @@ def page_route(
     return Mount("/", app), address
 
 
-def _built(source: Source, scope: str, port: int) -> tuple[Starlette, str]:
+def _built(
+    source: Source, scope: str, port: int, ticket: str | None = None
+) -> tuple[Starlette, str]:
     token, hosts = new_token(), (f"{HOST}:{port}", f"localhost:{port}")
-    app = build_app(source, scope=scope, token=token, hosts=hosts)
-    return app, f"http://{HOST}:{port}/#token={token}"
+    app = build_app(source, scope=scope, token=token, ticket=ticket, hosts=hosts)
+    return app, f"{_place(port)}#token={token}"
+
+
+def _place(port: int) -> str:
+    return f"http://{HOST}:{port}/"
 
 
 def _listening(port: int) -> socket.socket:

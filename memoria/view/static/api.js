@@ -1,17 +1,28 @@
 // Requests to the server that sent this page. The token stands in the fragment of the address,
-// which browsers send to nobody; it goes into a header, and out of the address bar.
+// which browsers send to nobody; it goes into a header, and out of the address bar. A browser that
+// memoria started has a ticket there, for which the server gives the token once.
 
 const KEY = "memoria-token";
 const GONE = "memoria view does not answer any more: start it again, and open the address it prints";
 
-const given = new URLSearchParams(location.hash.slice(1)).get("token");
-if (given) {
-  sessionStorage.setItem(KEY, given); // so that the page can be loaded again
-  history.replaceState(null, "", location.pathname);
+const given = new URLSearchParams(location.hash.slice(1));
+const [token, ticket] = [given.get("token"), given.get("ticket")];
+if (token) sessionStorage.setItem(KEY, token); // so that the page can be loaded again
+if (token || ticket) history.replaceState(null, "", location.pathname);
+const entering = ticket && enter();
+
+async function enter() {
+  const response = await send("/api/enter", ticket, { body: {} });
+  sessionStorage.setItem(KEY, (await response.json()).token);
 }
 
-async function request(path, { body, signal } = {}) {
-  const headers = { "x-memoria-token": sessionStorage.getItem(KEY) ?? "" };
+async function request(path, options) {
+  await entering;
+  return send(path, sessionStorage.getItem(KEY) ?? "", options);
+}
+
+async function send(path, secret, { body, signal } = {}) {
+  const headers = { "x-memoria-token": secret };
   let response;
   try {
     response = await fetch(path, {

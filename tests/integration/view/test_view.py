@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -308,17 +311,25 @@ async def test_a_file_that_no_answer_can_hold_is_refused(
     assert saved("oven.json", plain).document == plain
 
 
-def test_the_command_prints_an_address_that_works(target: Target, tmp_path: Path) -> None:
-    options = [f"--uri={target.uri}", "--embedder=none", "--scope=nobody", "--no-browser"]
-    if isinstance(target.auth, tuple):
-        user, password = target.auth
-        (tmp_path / "password").write_text(password)
-        options += [f"--user={user}", f"--password-file={tmp_path / 'password'}"]
-    command = [sys.executable, "-m", "memoria", "view", *options]
+@contextmanager
+def viewing(
+    target: Target, folder: Path, *options: str, browser: str = ""
+) -> Iterator[tuple[str, str]]:
+    """Run `memoria view`; yield the address that it prints, and the token in it."""
+    assert isinstance(target.auth, tuple)
+    user, password = target.auth
+    environment = {
+        "NEO4J_URI": target.uri,
+        "NEO4J_USERNAME": user,
+        "NEO4J_PASSWORD": password,
+        "MEMORIA_HOME": str(folder),
+        "BROWSER": browser,
+    }
     process = subprocess.Popen(
-        command,
+        [sys.executable, "-m", "memoria", "view", "--embedder=none", "--scope=nobody", *options],
         stdout=subprocess.PIPE,
         text=True,
+        env=os.environ | environment,
         # A shell lets what runs behind it ignore Ctrl-C, and children inherit that.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
@@ -327,14 +338,41 @@ def test_the_command_prints_an_address_that_works(target: Target, tmp_path: Path
         line = process.stdout.readline()
         match = re.search(r"(http://127\.0\.0\.1:\d+)/#token=(\S+)", line)
         assert match, line
-        url, token = match.groups()
-        headers = {TOKEN_HEADER: token}
-        assert httpx2.get(f"{url}/api/scopes", headers=headers, timeout=30).status_code == 200
-        assert httpx2.get(f"{url}/api/scopes", timeout=30).status_code == 401
+        yield match[1], match[2]
     finally:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=20)
     assert process.returncode == 130
+
+
+def test_the_command_prints_an_address_that_works(target: Target, tmp_path: Path) -> None:
+    with viewing(target, tmp_path, "--no-browser") as (url, token):
+        headers = {TOKEN_HEADER: token}
+        assert httpx2.get(f"{url}/api/scopes", headers=headers, timeout=30).status_code == 200
+        assert httpx2.get(f"{url}/api/scopes", timeout=30).status_code == 401
+
+
+def test_what_the_list_of_processes_shows_opens_the_page_once(
+    target: Target, tmp_path: Path
+) -> None:
+    browser, given = tmp_path / "browser", tmp_path / "given"
+    browser.write_text(f'#!/bin/sh\necho "$@" >{given}.new && mv {given}.new {given}\n')
+    browser.chmod(0o700)
+    with viewing(target, tmp_path, browser=f"{browser} %s") as (url, token):
+        until = time.monotonic() + 60
+        while not given.exists():
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        address = given.read_text().strip()
+        assert address.startswith(f"{url}/#ticket=")
+        assert token not in address
+        headers = {TOKEN_HEADER: address.partition("#ticket=")[2]}
+        assert httpx2.get(f"{url}/api/scopes", headers=headers, timeout=30).status_code == 403
+        first, second = (
+            httpx2.post(f"{url}/api/enter", headers=headers, json={}, timeout=30) for _ in range(2)
+        )
+        assert (first.json(), second.status_code) == ({"token": token}, 403)
+        assert "opened before" in second.json()["error"]["message"]
 
 
 async def test_an_overview_has_counts_the_newest_memories_and_questions(
