@@ -18,7 +18,8 @@ from memoria.errors import InvalidInputError
 from memoria.graph.connectors import is_connector
 from memoria.remember import ConversationConfig, DocumentConfig
 from memoria.remember.documents.cutting import cut
-from memoria.remember.parts import parts_of
+from memoria.remember.plan import Planner
+from memoria.remember.state import ConversationState
 from memoria.types import Conversation, Document, ImportReport, Item, Memory, WriteReport
 
 MAX_PROBLEMS = 20
@@ -89,7 +90,7 @@ class Tally(Problems):
         super().__init__(skip_invalid=skip_invalid)
         self._left_out: Counter[str] = Counter()
         self._conversations: set[tuple[str, str]] = set()
-        self._messages = self._documents = self._memories = 0
+        self._messages = self._sessions = self._documents = self._memories = 0
         self._plain = 0  # memories that are not connectors
         self._parts = 0  # what messages, documents and memories become
 
@@ -116,27 +117,27 @@ class Tally(Problems):
         progress("messages", self._messages, self._messages)
 
     def _count_messages(self, conversation: Conversation) -> bool:
-        """Count messages and their parts; tell whether any is remembered."""
-        roles = Counter(message.role for message in conversation.messages)
-        system = roles.pop("system", 0)  # instructions, which the writer leaves out
-        self._left_out["system"] += system
-        if not roles:
+        """Count what the writer would make of messages; tell whether it is given any."""
+        config = ConversationConfig()
+        planner = Planner(conversation, ConversationState(), known=(), config=config)
+        planner.add(conversation.messages)
+        plan = planner.plan()
+        said = [each for each in conversation.messages if each.role in config.kinds]
+        system = len(conversation.messages) - len(said)  # instructions
+        blank = sum(not each.text.strip() for each in said)
+        repeated = plan.skipped - system - blank
+        self._left_out += Counter(system=system, empty=blank, repeated=repeated)
+        if not said:
             return False
         self._conversations.add((conversation.source, conversation.id))
-        self._messages += roles.total()
-        size = ConversationConfig().max_chars
-        self._parts += sum(
-            len(parts_of(message.text, size)) if len(message.text) > size else 1
-            for message in conversation.messages
-            if message.role != "system"
-        )
+        self._messages += plan.messages
+        self._sessions += plan.sessions
+        self._parts += plan.parts
         return True
 
     def facts(self, done: ImportReport, *, rehearsed: bool) -> dict[str, Any]:
         """Return the counts for ``--json``."""
-        talk, documents, written = done.conversations, done.documents, done.written
-        parts = talk.parts + documents.parts + self._plain
-        return {
+        read = {
             "conversations": len(self._conversations),
             "messages": self._messages,
             "documents": self._documents,
@@ -144,8 +145,14 @@ class Tally(Problems):
             "left_out": dict(sorted((+self._left_out).items())),
             "skipped": self.skipped,
             "problems": self.problems,
+        }
+        if rehearsed:  # the rest is known only when it is written
+            return {**read, "parts": self._parts, "sessions": self._sessions}
+        talk, documents, written = done.conversations, done.documents, done.written
+        return {
+            **read,
             "known": talk.known,
-            "parts": self._parts if rehearsed else parts,
+            "parts": talk.parts + documents.parts + self._plain,
             "sessions": talk.sessions,
             "topics": talk.topics + documents.topics,
             "forgotten": talk.forgotten + documents.forgotten,

@@ -54,7 +54,8 @@ def read_memory_server(
         the first.
     on_left_out
         Called with the reason for each line or observation that is left out: ``empty``,
-        ``unknown type``, ``relation to itself`` or ``relation without its entity``.
+        ``repeated`` (in one entity), ``unknown type``, ``relation to itself`` or ``relation without
+        its entity``.
 
     Raises
     ------
@@ -100,13 +101,15 @@ def _entity(fields: Mapping[str, Any], aside: Aside) -> Iterator[Memory | Relati
     type_ = string_in(fields, "entityType")
     topic = Memory(id=topic_id(name), kind=TOPIC, text=name, category=type_)
     yield topic
+    before: set[str] = set()
     for said in as_list(fields.get("observations"), "observations"):
         if not isinstance(said, str | None):
             raise InvalidInputError("observations must contain strings", field="observations")
         text = whole(said or "").strip()
-        if not text:
-            aside.left_out("empty")
+        if not text or text in before:
+            aside.left_out("repeated" if text else "empty")
             continue
+        before.add(text)
         memory = Memory(
             id=f"{SOURCE}:{digest(name, text)}",
             kind=KIND,
