@@ -17,7 +17,13 @@ _OPENING = re.compile(
 _CLOSING = {"%%": "%%", "<!--": "-->"}
 _HEAD = r"data:[A-Za-z]{1,20}/[\w.+-]{1,60}(?:;[\w=.-]{1,40}){0,4},"
 # No data have a bracket, so that those of one picture end where another one begins.
-_BYTES = r"[^\s()\[\]\"'<>]{64,}"
+_LONG_LINE = r"[^\s()\[\]\"'<>]{64,}"
+# Base64 in lines; the last one ends where the picture does.
+_LINES = (
+    r"[A-Za-z0-9+/]*+(?:[ \t]*\n[ \t>]*[A-Za-z0-9+/]{60,}+={0,2})++"
+    r"(?:\n[ \t>]*[A-Za-z0-9+/]++={0,2}(?=[ \t]*[)\"'>]))?"
+)
+_BYTES = rf"(?:{_LINES}|{_LONG_LINE})"
 _DATA = _HEAD + _BYTES
 #: Pictures that stand in the text itself, each with what stays of it.
 _PICTURES = (

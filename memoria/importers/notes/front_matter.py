@@ -95,13 +95,22 @@ def split_front_matter(text: str, warn: Warn) -> tuple[FrontMatter, str]:
     with suppress(InvalidInputError):  # the text between two rules
         more = None if second is None else _yaml_fields(second[1])
     if second is not None and more:
-        for name, value in more.items():
-            if name in _TAGS and name in fields:
-                fields[name] = [*_flat(fields[name]), *_flat(value)]
-            else:
-                fields.setdefault(name, value)
+        fields = _joined(fields, more)
         rest = rest[second.end() :]
     return _front_matter(fields, warn), rest
+
+
+def _joined(fields: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of two blocks; of two titles and times the first counts."""
+    aliases = next((name for name in _ALIASES if name in fields), _ALIASES[0])
+    for name, value in more.items():
+        if name not in fields:
+            fields[name] = value
+        elif name in _TITLES:
+            fields[aliases] = [*_flat(fields.get(aliases)), *_flat(value)]
+        elif name not in _TIMES and value != fields[name]:
+            fields[name] = [*_flat(fields[name]), *_flat(value)]
+    return fields
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # yaml has no types

@@ -6,9 +6,10 @@ In: the text of a note, its path, what is known of its folder. Out: a `Document`
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from memoria.importers.notes.cleaning import cleaned, pieces, words_of_drawing
 from memoria.importers.notes.front_matter import Warn, split_front_matter
@@ -28,6 +29,8 @@ _LINK = re.compile(
 #: Between the memories that a bundle of memanto keeps in one file.
 _ENTRY = "<!-- okf-entry -->"
 _NOTE_ENDING = re.compile(r"\.(md|markdown)\Z", re.IGNORECASE)
+#: Metadata of a document that are made of it, and not of its front matter.
+_OWN = frozenset({"aliases", "front_matter", "headings", "path", "source", "title"})
 _FILE = re.compile(r"\.[A-Za-z0-9]{2,5}\Z")
 
 
@@ -105,8 +108,15 @@ def note_of(
         tags=(*front.tags, *tags)[:256],
         links=tuple(dict.fromkeys(each for each in found if each is not None and each != path)),
         created_at=front.created_at or _day_of(name) or added_at,
-        metadata={**front.others, "path": path},
+        metadata=_metadata(front.others, path),
     )
+
+
+def _metadata(others: Mapping[str, Any], path: str) -> dict[str, Any]:
+    """Return the metadata of a note; fields that memoria has, too, are kept apart."""
+    own = {name: value for name, value in others.items() if name in _OWN}
+    kept = {name: value for name, value in others.items() if name not in _OWN}
+    return {**kept, "path": path, **({"front_matter": own} if own else {})}
 
 
 def _sections(section: MarkdownSection, path: str, title: str, folder: Folder) -> Iterator[Section]:

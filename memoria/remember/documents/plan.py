@@ -6,6 +6,7 @@ relations. Touches nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -20,6 +21,7 @@ from memoria.types import Document, Memory, Relation
 
 #: How many documents of one title a text that names it is joined to, at most.
 MAX_TITLED = 5
+_FENCE = re.compile(r"^[ \t>]*(?P<marks>`{3,}|~{3,})(?P<info>[^\n]*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,16 +91,36 @@ def plan_document(
     if not parts:
         return None
     titles = titles_of(document.title, document.aliases)
+    said = {part.id: without_code(part.text) for part in parts}
     return Planned(
         document=document,
         parts=parts,
         titles=titles,
-        named={part.id: frozenset(names_in(part.text) - titles) for part in parts},
+        named={id_: frozenset(names_in(text) - titles) for id_, text in said.items()},
         mentions={
-            part.id: mentions_in(part.text, extractor) if extractor is not None else ()
-            for part in parts
+            id_: mentions_in(text, extractor) if extractor is not None else ()
+            for id_, text in said.items()
         },
     )
+
+
+def without_code(text: str) -> str:
+    r"""Return a text without its blocks of code: what they name, nobody says.
+
+    A text that ends within a block, or begins in one, stays as it is.
+
+    >>> without_code("Ask Ida.\n```python\nTom = 1\n```\nOr Lea.")
+    'Ask Ida.\n\nOr Lea.'
+    """
+    kept, end = list[str](), 0
+    opening: re.Match[str] | None = None
+    for fence in _FENCE.finditer(text):
+        if opening is None:
+            opening = fence
+        elif fence["marks"].startswith(opening["marks"]) and not fence["info"].strip():
+            kept.append(text[end : opening.start()])
+            opening, end = None, fence.end()
+    return text if opening is not None else "".join([*kept, text[end:]])
 
 
 def titles_of(title: str | None, aliases: Iterable[str]) -> frozenset[str]:

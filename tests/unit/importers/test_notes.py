@@ -265,16 +265,29 @@ def test_front_matter_that_is_not_yaml_is_counted_and_named(
 
 
 def test_a_second_front_matter_is_read_too(tmp_path: Path) -> None:
-    text = (
-        "---\ntitle: One\ntags: a\n---\n\n---\ntitle: Two\ntags: [b]\ndate: 2024-05-01\n---\nText."
-    )
-    note = read(tmp_path, n=text)["n.md"]
+    first = "title: One\ntags: a\nalias: Uno\nauthor: Ida\nplace: Lund"
+    second = "title: Two\ntags: [b]\ndate: 2024-05-01\nauthor: Tom\nplace: Lund"
+    note = read(tmp_path, n=f"---\n{first}\n---\n\n---\n{second}\n---\nText.")["n.md"]
     assert (note.title, note.tags, note.sections[0].text) == ("One", ("a", "b"), "Text.")
+    assert note.aliases == ("n", "Uno", "Two")
     assert note.created_at == datetime(2024, 5, 1, tzinfo=UTC)
+    assert note.metadata == {"author": ["Ida", "Tom"], "place": "Lund", "path": "n.md"}
+
+
+def test_fields_with_the_names_of_others_are_kept_apart(tmp_path: Path) -> None:
+    """A web clipper writes ``source``; memoria says there which notes these are."""
+    text = "---\nsource: https://oven.example/a\npath: x\nrating: 4\n---\nText."
+    note = read(tmp_path, n=text)["n.md"]
+    own = {"source": "https://oven.example/a", "path": "x"}
+    assert note.metadata == {"rating": 4, "path": "n.md", "front_matter": own}
 
 
 PICTURE = "data:image/png;base64," + "iVBORw0KGgo" * 40_000
+LINES = "\n".join(["data:image/png;base64,iVBORw0KGgo", *["iVBORw0KGgo+/" * 6] * 9, "AAAA="])
 PARTS_OF_NOTES = [
+    (f"Before ![the oven]({LINES}) after.", "Before the oven after.", {"picture": 1}),
+    (f'<img src="{LINES}">\nafter', "after", {"picture": 1}),
+    (f"[i]: {LINES.removesuffix('AAAA=')}\nAfter it all.", "After it all.", {"picture": 1}),
     (f"Before ![the oven]({PICTURE}) after.", "Before the oven after.", {"picture": 1}),
     (f"![][i]\n\n[i]: <{PICTURE}>\n", "![][i]", {"picture": 1}),
     (f'<img src="{PICTURE}" width=3>x', "x", {"picture": 1}),

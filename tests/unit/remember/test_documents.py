@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.remember import DocumentConfig
 from memoria.remember.documents.cutting import cut
+from memoria.remember.documents.document_writer import DOCUMENT_EXTRACTOR
+from memoria.remember.documents.plan import plan_document, without_code
 from memoria.remember.documents.titles import MAX_TITLE_WORDS, names_in, title_name
 from memoria.types import Document, Section
 from tests.for_each import for_each
@@ -112,3 +114,29 @@ def test_settings_of_documents_are_checked() -> None:
     for wrong in ({"kind": "no kind"}, {"max_chars": 5}, {"name_weight": 2}):
         with pytest.raises(ConfigError, match=next(iter(wrong))):
             DocumentConfig(**wrong)
+
+
+@for_each(
+    "text, said",
+    [
+        ("a\n```py\nx\n```\nb\n~~~~\ny\n```\n~~~\n~~~~~\nc", "a\n\nb\n\nc"),
+        ("> a\n> ```\n> x\n> ```\n> b", "> a\n\n> b"),
+        ("a `x` b", "a `x` b"),
+        ("x\n```\nafter a block that began before", None),
+        ("before a block that ends later\n```\nx", None),
+    ],
+)
+def test_blocks_of_code_are_not_what_a_text_says(text: str, said: str | None) -> None:
+    assert without_code(text) == (text if said is None else said)
+
+
+def test_names_in_blocks_of_code_are_neither_mentions_nor_titles() -> None:
+    text = "Ida Berg mends the Stone Oven.\n\n```py\nprint('Tom Vogt', Well)\nsrc/app.py\n```"
+    planned = plan_document(
+        Document(id="d", text=text), extractor=DOCUMENT_EXTRACTOR, config=DocumentConfig()
+    )
+    assert planned is not None
+    assert {"stone oven", "ida berg"} <= planned.named["d"]
+    assert not {"tom vogt", "well"} & planned.named["d"]
+    assert [mention.name for mention in planned.mentions["d"]] == ["ida berg", "stone oven"]
+    assert planned.parts[0].text == text
