@@ -61,6 +61,14 @@ STOP_WORDS = frozenset(
     your yours
     """.split()  # noqa: SIM905  # words, not a table
 )
+# Words that an apostrophe joins, which the full-text index treats as one; l'avion, Ankara'da. English
+# endings are no words of their own.
+_ELIDED = re.compile(r"(?<!\w)\w++(?:['\u2019]\w++)+")
+_APOSTROPHE = re.compile("['\u2019]")
+_ENDINGS = frozenset({"d", "ll", "m", "re", "s", "t", "ve"})
+_CYRILLIC = re.compile(r"[\u0400-\u04ff]+")
+# The vowel that Russian nouns lose when they have an ending: stanok, stanki.
+_FLEETING = re.compile("(?<=\\w[бвгджзклмнпрстфхцчшщ])[ое](?=[кц]$)")
 _local = threading.local()
 
 
@@ -71,13 +79,17 @@ def stem(word: str, language: str = "english") -> str:
     Parameters
     ----------
     language
-        Name of one of Snowball's languages.
+        Name of one of Snowball's languages. A word in Cyrillic letters is not English, but Russian.
 
     Examples
     --------
     >>> stem("paintings"), stem("häusern", "german")
     ('paint', 'haus')
+    >>> stem("станок") == stem("станки")
+    True
     """
+    if language == "english" and _CYRILLIC.match(word):
+        language = "russian"
     # A stemmer keeps the current word as state, and recalls rank in several threads: each thread
     # needs its own.
     stemmers = _local.__dict__
@@ -85,7 +97,8 @@ def stem(word: str, language: str = "english") -> str:
         import snowballstemmer  # not above: it brings the stemmers of all languages
 
         stemmers[language] = snowballstemmer.stemmer(language)
-    return str(stemmers[language].stemWord(word))
+    found = str(stemmers[language].stemWord(word))
+    return _FLEETING.sub("", found) if language == "russian" else found
 
 
 def spelled(text: str) -> str:
@@ -195,9 +208,10 @@ def search_words(text: str) -> list[str]:
     """Return additional search words for a text, which a full-text index would not find in it.
 
     These are the pieces of names, the parts of names joined by dots, version numbers, words with
-    signs such as `C++`, and single letters, so that `C` is not `C++`. Greek and Russian words lose
-    their accents here. The index removes accents from Latin letters itself, but only if letter and
-    accent are one character.
+    signs such as `C++`, and single letters, so that `C` is not `C++`; words that an apostrophe
+    joins (`l'avion`), and the stems of Russian words. Greek and Russian words lose their accents
+    here. The index removes accents from Latin letters itself, but only if letter and accent are one
+    character.
 
     >>> search_words("HttpRequest of get_user in C++, café, v2.13.0")
     ['cplusplus', 'http', 'request', 'getuser', 'get', 'user', 'v', '2', '2.13.0']
@@ -210,6 +224,12 @@ def search_words(text: str) -> list[str]:
         found += _pieces(name)
     for joined in _JOINED.findall(plain):
         found += [name.replace("_", "") for name in _WORD.findall(joined) if len(name) > 1]
+    for elided in _ELIDED.findall(plain):
+        parts = _APOSTROPHE.split(elided)
+        if parts[-1].lower() not in _ENDINGS:
+            found += [part for part in parts if len(part) > 1]
+    cyrillic = _CYRILLIC.findall(plain.lower())
+    found += [root for word in cyrillic if (root := stem(word)) != word]
     found += _VERSION.findall(plain)
     found += _LETTER.findall(plain)
     if not unicodedata.is_normalized("NFC", text):

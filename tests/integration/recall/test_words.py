@@ -44,6 +44,16 @@ ACCENTS = (
     "the cellar is wet",
     "Le fiance\u0301 de Zoe\u0308 est absent.",
 )
+FORMS = (
+    "On a pris l'avion pour Nice.",
+    "L’hôtel d’Amiens est complet.",
+    "Siamo arrivati all'aeroporto di Bari.",
+    "Ankara'da kar yağıyor.",
+    "İstanbul'da yağmur var.",
+    "Mr O'Brien called.",
+    "Завод купил новый станок.",
+    "Мы видели ёлку.",
+)
 OTHERS = (
     "東京で寿司を食べました。",
     "我们在北京吃烤鸭。",
@@ -148,6 +158,28 @@ async def test_a_word_is_found_with_and_without_its_accents(
 ) -> None:
     found = await first(retriever, ACCENTS, question, len(places))
     assert sorted(found) == sorted(ACCENTS[place] for place in places)
+
+
+@pytest.mark.parametrize(
+    ("question", "place"),
+    [
+        ("avion", 0),
+        ("l'avion", 0),
+        ("hotel", 1),
+        ("Amiens", 1),
+        ("aeroporto", 2),
+        ("Ankara", 3),
+        ("Istanbul", 4),
+        ("Brien", 5),
+        ("станки", 6),
+        ("станков", 6),
+        ("елка", 7),
+    ],
+)
+async def test_a_word_is_found_behind_an_apostrophe_and_a_russian_one_in_each_form(
+    retriever: GraphRetriever, question: str, place: int
+) -> None:
+    assert await first(retriever, FORMS, question) == [FORMS[place]]
 
 
 @pytest.mark.parametrize(
