@@ -18,14 +18,20 @@ from typing import Any, Literal
 _OF_THE_HOST = re.compile(r"\s*(<[a-z]+[-_][\w-]*[ >]|# AGENTS\.md)")
 _TEXTS = ("text", "input_text", "output_text")
 #: Kinds of blocks -> why they are left out.
-_BLOCKS = {
+BLOCKS = {
     "tool_use": "tool call",
     "tool_result": "result of a tool",
     "thinking": "thoughts",
     "redacted_thinking": "thoughts",
     "image": "picture",
     "input_image": "picture",
+    "image_url": "picture",
+    "image_asset_pointer": "picture",
+    "input_audio": "recording",
+    "audio_asset_pointer": "recording",
     "document": "file",
+    "file": "file",
+    "input_file": "file",
 }
 #: Kinds of lines of Codex -> why they are left out.
 _ITEMS = {
@@ -95,8 +101,8 @@ def _said(message: Mapping[str, Any], id_: object) -> Said:
         kind = block.get("type") if isinstance(block, dict) else None
         if kind in _TEXTS and isinstance(block.get("text"), str):
             texts.append(block["text"])
-        elif isinstance(kind, str) and kind in _BLOCKS:
-            said.reasons.append(_BLOCKS[kind])
+        elif isinstance(kind, str) and kind in BLOCKS:
+            said.reasons.append(BLOCKS[kind])
     said.text = "\n\n".join(texts).strip()
     if said.role == "user" and _OF_THE_HOST.match(said.text):
         said.text = ""

@@ -62,6 +62,7 @@ class Artifacts:
             text = string_in(given, "file_text")
             edits = tool == "str_replace"
         else:
+            self._aside.left_out("tool call")
             return
         if edits:
             before = self._last.get(name)

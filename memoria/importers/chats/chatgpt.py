@@ -26,6 +26,7 @@ from memoria.importers.chats.parsing import (
     messages_of,
     only_says_done,
     read_elements,
+    reasons_in,
     string_in,
     time_in,
     whole,
@@ -82,9 +83,9 @@ def read_chatgpt(
         Called with the error about each message or conversation that is wrong, which is then
         passed over; None raises the first.
     on_left_out
-        Called with the reason for each message that is left out: ``hidden``, ``internal``,
-        ``tool call``, ``tool that says done``, ``edit of a canvas`` (one that does not fit) or
-        ``empty``.
+        Called with the reason for each message or part of one that is left out: ``hidden``,
+        ``internal``, ``abandoned branch``, ``tool call``, ``tool that says done``, ``picture``,
+        ``recording``, ``edit of a canvas`` (one that does not fit) or ``empty``.
 
     Raises
     ------
@@ -117,6 +118,9 @@ def _conversation(fields: Mapping[str, Any], aside: Aside, *, all_branches: bool
         with aside.at(f"message {whole(key)[:80]}"):
             if found := _messages(key, nodes[key], aside, canvases):
                 made[key] = found
+    for key in nodes.keys() - set(order):
+        if nodes[key].get("message"):
+            aside.left_out("abandoned branch")
     messages = in_order(order, parents, made)
     if not messages and not canvases.revisions:
         return ()
@@ -164,9 +168,12 @@ def _messages(key: str, node: Mapping[str, Any], aside: Aside, canvases: Canvase
     elif role == "tool" and only_says_done(text):
         canvases.name(map_in(metadata, "canvas"))
         reason = "tool that says done"
+    shown = reasons_in(content.get("parts"), "content_type")
     if reason is not None:
-        aside.left_out(reason)
+        aside.left_out(shown[0] if reason == "empty" and shown else reason)
         return []
+    for part in shown:
+        aside.left_out(part)
     model = string_in(metadata, "model_slug")
     return messages_of(
         text,

@@ -23,6 +23,7 @@ from memoria.importers.chats.parsing import (
     map_in,
     messages_of,
     read_elements,
+    reasons_in,
     string_in,
     texts_of,
     time_in,
@@ -63,9 +64,9 @@ def read_claude(
         Called with the error about each message or conversation that is wrong, which is then
         passed over; None raises the first.
     on_left_out
-        Called with the reason for each message that is left out: ``empty``, which it also is if it
-        holds calls of tools and thoughts only; and with ``edit of an artifact`` for one that does
-        not fit.
+        Called with the reason for each message or part of one that is left out: ``empty``,
+        ``abandoned branch``, ``tool call``, ``result of a tool``, ``thoughts``, ``picture``,
+        ``file`` (one without a text), or ``edit of an artifact`` (one that does not fit).
 
     Raises
     ------
@@ -109,6 +110,8 @@ def _conversation(fields: Mapping[str, Any], aside: Aside, *, all_branches: bool
         with aside.at(place):
             if messages := _messages(id_, message, aside, artifacts):
                 made[id_] = messages
+    for _ in range(len(parents) - len(order)):
+        aside.left_out("abandoned branch")
     messages = in_order(order, parents, made)
     if not messages and not artifacts.revisions:
         return ()
@@ -176,8 +179,14 @@ def _messages(
             text += f"\n\n{name or 'attachment'}:\n{content}"
         if name:
             names.append(name)
+    reasons = reasons_in(fields.get("content"))
+    reasons += ["file" for _ in as_list(fields.get("files"), "files")]
+    for reason in reasons:
+        if reason != "tool call":  # counted where it is read: it may write an artifact
+            aside.left_out(reason)
     if not text.strip():
-        aside.left_out("empty")
+        if not reasons:
+            aside.left_out("empty")
         return []
     return messages_of(
         text,

@@ -27,6 +27,7 @@ from memoria.importers.chats.parsing import (
     messages_of,
     only_says_done,
     placed_items,
+    reasons_in,
     string_in,
     texts_of,
     time_in,
@@ -70,7 +71,8 @@ def read_openai(
         Called with the error about each message or conversation that is wrong, which is then
         passed over; None raises the first.
     on_left_out
-        Called with the reason for each message that is left out: ``tool call``,
+        Called with the reason for each message or part of one that is left out: ``tool call``,
+        ``result of a tool``, ``thoughts``, ``picture``, ``recording``, ``file``,
         ``tool that says done`` or ``empty``.
 
     Raises
@@ -98,7 +100,8 @@ def read_langchain(
         Called with the error about each message or conversation that is wrong, which is then
         passed over; None raises the first.
     on_left_out
-        Called with the reason for each message that is left out: ``tool call``,
+        Called with the reason for each message or part of one that is left out: ``tool call``,
+        ``result of a tool``, ``thoughts``, ``picture``, ``recording``, ``file``,
         ``tool that says done`` or ``empty``.
 
     Raises
@@ -180,9 +183,13 @@ class _Chain:
                 self._add(self._fields_of(as_map(item, "a message")))
 
     def _add(self, fields: dict[str, Any]) -> None:
-        text, called = whole(fields.pop("text")).strip(), fields.pop("called")
+        content, called = fields.pop("content"), fields.pop("called")
+        text, reasons = whole(texts_of(content, TEXTS)).strip(), reasons_in(content)
+        if called and "tool call" not in reasons:
+            reasons.append("tool call")
+        for reason in reasons or ([] if text else ["empty"]):
+            self._aside.left_out(reason)
         if not text:
-            self._aside.left_out("tool call" if called else "empty")
             return
         if fields["role"] == "tool" and only_says_done(text):
             self._aside.left_out("tool that says done")
@@ -200,7 +207,7 @@ def _openai(fields: Mapping[str, Any]) -> dict[str, Any]:
         raise InvalidInputError("role is missing: a message has role and content", field="role")
     return {
         "role": ROLES.get(role, "other"),
-        "text": texts_of(fields.get("content"), TEXTS),
+        "content": fields.get("content"),
         "called": bool(fields.get("tool_calls") or fields.get("function_call")),
         "speaker": string_in(fields, "name"),
         "id": string_in(fields, "id"),
@@ -218,7 +225,7 @@ def _langchain(fields: Mapping[str, Any]) -> dict[str, Any]:
     role = string_in(data, "role") if type_ == "chat" else type_
     return {
         "role": ROLES.get(role or "", "other"),
-        "text": texts_of(data["content"], TEXTS),
+        "content": data["content"],
         "called": bool(data.get("tool_calls")),
         "speaker": string_in(data, "name"),
         "id": string_in(data, "id"),

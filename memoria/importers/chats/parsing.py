@@ -15,6 +15,7 @@ from itertools import count
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from memoria._support.foreign_files import MAX_LINE_BYTES, check_containers
+from memoria._support.session_lines import BLOCKS
 from memoria._support.wording import kind_of
 from memoria._support.wording import whole as whole  # for the importers
 from memoria.errors import InvalidInputError
@@ -221,6 +222,23 @@ def texts_of(blocks: object, kinds: Collection[object] = ("text",)) -> str:
         elif as_map(block, "content").get("type") in kinds:
             found.append(string_in(block, "text") or "")
     return "\n\n".join(filter(None, found))
+
+
+def reasons_in(blocks: object, kind: str = "type") -> list[str]:
+    """Return why blocks of a content that hold no text are left out.
+
+    Parameters
+    ----------
+    kind
+        Field of a block that names its kind.
+
+    >>> reasons_in([{"type": "text", "text": "b"}, {"type": "image"}, "a"])
+    ['picture']
+    """
+    if not isinstance(blocks, list):
+        return []
+    kinds = (str(each.get(kind)) for each in blocks if isinstance(each, dict))
+    return [BLOCKS[each] for each in kinds if each in BLOCKS]
 
 
 def only_says_done(text: str) -> bool:

@@ -39,7 +39,7 @@ FILES = rf"({'|'.join(map(re.escape, (*USER_FILES, *CHANNEL_FILES)))})"
 _DAY = re.compile(r"([^/]+)/(\d{4}-\d{2})-\d{2}\.json")
 #: What people say; all other subtypes are notices, such as that somebody joined.
 SPOKEN = frozenset({None, "thread_broadcast", "me_message", "file_share", "file_comment"})
-EDITED = "message_changed"
+EDITED, DELETED = "message_changed", "message_deleted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,8 +91,9 @@ def read_slack(
         Called with the error about each message that is wrong, which is then passed over; None
         raises the first.
     on_left_out
-        Called with the reason for each message that is left out: ``notice`` (somebody joined, a
-        topic was set), ``bot`` or ``empty``.
+        Called with the reason for each message or part of one that is left out: ``notice``
+        (somebody joined, a topic was set), ``bot``, ``deleted``, ``empty``, ``file`` (one that
+        nobody gave a title) or ``preview`` of a page.
 
     Raises
     ------
@@ -146,6 +147,10 @@ def _messages(
         for place, item in placed_items(read, f"{export.place(name)}: message"):
             with aside.at(place):
                 fields = as_map(item, "a message")
+                if string_in(fields, "subtype") == DELETED:
+                    found.pop(string_in(fields, "deleted_ts") or "", None)
+                    aside.left_out("deleted")
+                    continue
                 if string_in(fields, "subtype") == EDITED:  # it comes after the first text
                     fields = map_in(fields, "message")
                 made = _message(fields, known, aside)
@@ -172,6 +177,8 @@ def _message(fields: Mapping[str, Any], known: Directory, aside: Aside) -> list[
     if reason is not None:
         aside.left_out(reason)
         return []
+    for part in _parts_without_text(fields, is_bot=is_bot):
+        aside.left_out(part)
     ts = string_in(fields, "ts")
     if ts is None:
         raise InvalidInputError("ts is missing: a message of Slack has its time there", field="ts")
@@ -195,12 +202,23 @@ def _text(fields: Mapping[str, Any], known: Directory, *, is_bot: bool) -> str:
     if is_bot or not text.strip():  # else they are previews of pages
         parts.append(text_of_attachments(fields.get("attachments")))
     for item in as_list(fields.get("files"), "files"):
-        if item is not None:
-            file = as_map(item, "files")
-            title = string_in(file, "title")
-            if title and title != string_in(file, "name"):  # somebody wrote it
-                parts.append(f"file: {title}")
+        if item is not None and (title := _title_of(as_map(item, "files"))):
+            parts.append(f"file: {title}")
     return readable(whole("\n".join(filter(None, parts))), known.users, known.channel_names)
+
+
+def _title_of(file: Mapping[str, Any]) -> str | None:
+    """Return the title of a file if somebody wrote it."""
+    title = string_in(file, "title")
+    return title if title != string_in(file, "name") else None
+
+
+def _parts_without_text(fields: Mapping[str, Any], *, is_bot: bool) -> Iterator[str]:
+    """Yield why parts of a message are left out that `_text` does not read."""
+    files = (each for each in as_list(fields.get("files"), "files") if each is not None)
+    yield from ("file" for each in files if not _title_of(as_map(each, "files")))
+    if not is_bot and (string_in(fields, "text") or text_of_blocks(fields.get("blocks"))).strip():
+        yield from ("preview" for _ in as_list(fields.get("attachments"), "attachments"))
 
 
 def _time(ts: str) -> datetime:

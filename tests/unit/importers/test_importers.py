@@ -601,3 +601,65 @@ def test_no_reader_waits_for_a_pipe_or_leaves_its_folder(name: str, tmp_path: Pa
         (folder / f"link-{file}").symlink_to(tmp_path / file)
     with pytest.raises(InvalidInputError):
         list(READERS[name](folder))
+
+
+# --- what is left out ----------------------------------------------------------------------------
+
+BLOCKS = [
+    {"type": "text", "text": "See."},
+    {"type": "image", "source": {}},
+    {"type": "tool_use", "name": "search", "input": {}},
+    {"type": "tool_result", "content": "x"},
+    {"type": "thinking", "thinking": "?"},
+]
+OF_BLOCKS = {"picture": 1, "tool call": 1, "result of a tool": 1, "thoughts": 1}
+
+
+def test_parts_of_messages_and_branches_that_are_left_out_are_counted(tmp_path: Path) -> None:
+    def export(name: str, value: Any) -> Path:
+        path = tmp_path / name / "conversations.json"
+        path.parent.mkdir()
+        path.write_text(json.dumps(value), encoding="utf-8")
+        return path
+
+    def node(parent: str | None, *parts: Any) -> dict[str, Any]:
+        message = {"author": {"role": "user"}, "content": {"parts": parts}}
+        return {"parent": parent, "message": message}
+
+    picture, spoken = ({"content_type": f"{kind}_asset_pointer"} for kind in ("image", "audio"))
+    nodes = {"a": node(None, "See.", picture, spoken), "b": node("a", "No."), "c": node("a", "Yes.")}
+    nodes |= {"d": node("c", picture), "root": {"parent": None, "message": None}}
+    chatgpt = export("chatgpt", [{"id": "c", "mapping": nodes, "current_node": "d"}])
+    (found,), reasons = counted(READERS["chatgpt"], chatgpt)
+    assert said(found) == [("user", "See."), ("user", "Yes.")]
+    assert reasons == {"picture": 2, "recording": 1, "abandoned branch": 1}
+
+    def message(uuid: str, parent: str, **more: Any) -> dict[str, Any]:
+        return {"uuid": uuid, "parent_message_uuid": parent, "sender": "human", **more}
+
+    said_here = [message("a", "0", content=BLOCKS, files=[{"file_name": "x.png"}])]
+    said_here += [message("b", "a", text="No."), message("c", "a", text="Yes.")]
+    claude = export("claude", [{"uuid": "c", "chat_messages": said_here}])
+    (found,), reasons = counted(READERS["claude"], claude)
+    assert said(found) == [("user", "See."), ("user", "Yes.")]
+    assert reasons == {**OF_BLOCKS, "file": 1, "abandoned branch": 1}
+
+    lists = export("lists", [[{"role": "user", "content": BLOCKS, "tool_calls": [{}]}]])
+    (found,), reasons = counted(READERS["openai"], lists)
+    assert said(found) == [("user", "See.")]
+    assert reasons == OF_BLOCKS
+
+
+def test_files_previews_and_deleted_messages_of_slack_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "kiln").mkdir()
+    (tmp_path / "channels.json").write_text('[{"id": "C1", "name": "kiln"}]', encoding="utf-8")
+    file, preview = {"title": "i.png", "name": "i.png"}, {"title": "A page"}
+    said_here = [
+        {"user": "U1", "text": "See.", "ts": "1.1", "files": [file, None], "attachments": [preview]},
+        {"user": "U1", "text": "Secret.", "ts": "1.2"},
+        {"subtype": "message_deleted", "deleted_ts": "1.2", "ts": "1.3"},
+    ]
+    (tmp_path / "kiln" / "1970-01-01.json").write_text(json.dumps(said_here), encoding="utf-8")
+    (found,), reasons = counted(READERS["slack"], tmp_path)
+    assert said(found) == [("U1", "See.")]
+    assert reasons == {"file": 1, "preview": 1, "deleted": 1}
