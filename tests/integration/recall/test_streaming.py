@@ -540,3 +540,24 @@ async def test_a_memory_deleted_before_its_text_is_read_ends_the_path_before_it(
     assert path.ids == ("m0", "m1")
     assert path.end_reason == "truncated"
     assert path.energy == path.hops[-1].energy_out
+
+
+@pytest.mark.parametrize("seeds", [1, 3])
+async def test_a_dead_server_is_tried_as_often_as_documented_for_each_seed(seeds: int) -> None:
+    tries = 0
+
+    def refuse(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal tries
+        tries += 1
+        writer.close()
+
+    config = StoreConfig(retry_base_s=0.001)
+    async with await asyncio.start_server(refuse, "127.0.0.1", 0) as server:
+        uri = f"bolt://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        async with neo4j.AsyncGraphDatabase.driver(uri, auth=("neo4j", "x")) as driver:
+            memory = GraphRetriever(Store(driver, database="neo4j", config=config), scope="s")
+            asked = [Seed(id=f"m{number}", score=1.0) for number in range(seeds)]
+            with pytest.raises(UnavailableError):
+                async for each in memory.explore_seeds(asked):
+                    assert isinstance(each.error, UnavailableError)
+    assert tries == seeds * (1 + config.max_retries)
