@@ -28,6 +28,8 @@ COMMANDS = {
         "benchmarks.ingest",
         "memories and edges written per second, also on your server",
     ),
+    "scopes": ("benchmarks.scopes", "what it costs to read two scopes in one recall, beside one"),
+    "imports": ("benchmarks.imports", "memory that the import of 2 GB takes; needs no server"),
     "filters": ("benchmarks.filters", "what a filter of memories costs a search"),
     "tenants": ("benchmarks.tenants", "many new tenants at once on one store"),
     "cold": ("benchmarks.cold", "the first recalls of a server that has just started"),

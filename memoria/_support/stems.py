@@ -61,8 +61,8 @@ STOP_WORDS = frozenset(
     your yours
     """.split()  # noqa: SIM905  # words, not a table
 )
-# Words that an apostrophe joins, which the full-text index treats as one; l'avion, Ankara'da. English
-# endings are no words of their own.
+# Words that an apostrophe joins, which the full-text index treats as one: l'avion, Ankara'da.
+# English endings are not words.
 _ELIDED = re.compile(r"(?<!\w)\w++(?:['\u2019]\w++)+")
 _APOSTROPHE = re.compile("['\u2019]")
 _ENDINGS = frozenset({"d", "ll", "m", "re", "s", "t", "ve"})

@@ -177,8 +177,7 @@ def _message(fields: Mapping[str, Any], known: Directory, aside: Aside) -> list[
     if reason is not None:
         aside.left_out(reason)
         return []
-    for part in _parts_without_text(fields, is_bot=is_bot):
-        aside.left_out(part)
+    _count_parts(fields, aside, is_bot=is_bot)
     ts = string_in(fields, "ts")
     if ts is None:
         raise InvalidInputError("ts is missing: a message of Slack has its time there", field="ts")
@@ -201,9 +200,9 @@ def _text(fields: Mapping[str, Any], known: Directory, *, is_bot: bool) -> str:
     parts = [text]
     if is_bot or not text.strip():  # else they are previews of pages
         parts.append(text_of_attachments(fields.get("attachments")))
-    for item in as_list(fields.get("files"), "files"):
-        if item is not None and (title := _title_of(as_map(item, "files"))):
-            parts.append(f"file: {title}")
+    files = (each for each in as_list(fields.get("files"), "files") if each is not None)
+    titles = (_title_of(as_map(file, "files")) for file in files)
+    parts += [f"file: {title}" for title in titles if title]
     return readable(whole("\n".join(filter(None, parts))), known.users, known.channel_names)
 
 
@@ -213,12 +212,14 @@ def _title_of(file: Mapping[str, Any]) -> str | None:
     return title if title != string_in(file, "name") else None
 
 
-def _parts_without_text(fields: Mapping[str, Any], *, is_bot: bool) -> Iterator[str]:
-    """Yield why parts of a message are left out that `_text` does not read."""
-    files = (each for each in as_list(fields.get("files"), "files") if each is not None)
-    yield from ("file" for each in files if not _title_of(as_map(each, "files")))
+def _count_parts(fields: Mapping[str, Any], aside: Aside, *, is_bot: bool) -> None:
+    """Count the parts of a message that `_text` does not read."""
+    for item in as_list(fields.get("files"), "files"):
+        if item is not None and not _title_of(as_map(item, "files")):
+            aside.left_out("file")
     if not is_bot and (string_in(fields, "text") or text_of_blocks(fields.get("blocks"))).strip():
-        yield from ("preview" for _ in as_list(fields.get("attachments"), "attachments"))
+        for _ in as_list(fields.get("attachments"), "attachments"):
+            aside.left_out("preview")
 
 
 def _time(ts: str) -> datetime:

@@ -67,7 +67,7 @@ def odd_claude(path: Path) -> None:
 
 
 def odd_slack(path: Path) -> None:
-    day = sorted((path / "garden").iterdir())[0]
+    day = min((path / "garden").iterdir())
     said = [
         {"type": "message", "subtype": "channel_join", "user": "U1", "text": "x", "ts": "1.1"},
         {"type": "message", "subtype": "bot_message", "text": "Frost", "ts": "1.2"},
@@ -235,7 +235,8 @@ async def test_a_dry_run_says_what_the_import_writes(
     assert rehearsed["left_out"]
 
     rows = await store.driver.execute_query(
-        "MATCH (m:Memory {scope: $scope}) RETURN sum(toInteger(m.connector_name IS NULL)) AS parts, "
+        "MATCH (m:Memory {scope: $scope}) "
+        "RETURN sum(toInteger(m.connector_name IS NULL)) AS parts, "
         "sum(toInteger(m:Session)) AS sessions",
         scope=scope,
     )

@@ -108,6 +108,8 @@ async def test_the_command_links_by_default_and_by_thresholds_of_its_user(
     assert await edges("--min-score", "0.9") == 0
     assert await edges("--linker", "similarity", "--min-cosine", "0.4") == 5
     assert await edges("--linker", "similarity") > 10
+    ends = {end for pair in await pairs(store, "by hand") for end in pair}
+    assert ends == TEXTS.keys() - STRANGERS
     assert await edges() > 5
 
 

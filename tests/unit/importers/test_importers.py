@@ -627,8 +627,12 @@ def test_parts_of_messages_and_branches_that_are_left_out_are_counted(tmp_path: 
         return {"parent": parent, "message": message}
 
     picture, spoken = ({"content_type": f"{kind}_asset_pointer"} for kind in ("image", "audio"))
-    nodes = {"a": node(None, "See.", picture, spoken), "b": node("a", "No."), "c": node("a", "Yes.")}
-    nodes |= {"d": node("c", picture), "root": {"parent": None, "message": None}}
+    nodes = {"a": node(None, "See.", picture, spoken), "b": node("a", "No.")}
+    nodes |= {
+        "c": node("a", "Yes."),
+        "d": node("c", picture),
+        "root": {"parent": None, "message": None},
+    }
     chatgpt = export("chatgpt", [{"id": "c", "mapping": nodes, "current_node": "d"}])
     (found,), reasons = counted(READERS["chatgpt"], chatgpt)
     assert said(found) == [("user", "See."), ("user", "Yes.")]
@@ -655,7 +659,7 @@ def test_files_previews_and_deleted_messages_of_slack_are_counted(tmp_path: Path
     (tmp_path / "channels.json").write_text('[{"id": "C1", "name": "kiln"}]', encoding="utf-8")
     file, preview = {"title": "i.png", "name": "i.png"}, {"title": "A page"}
     said_here = [
-        {"user": "U1", "text": "See.", "ts": "1.1", "files": [file, None], "attachments": [preview]},
+        {"user": "U1", "text": "See.", "ts": "1.1", "files": [file], "attachments": [preview]},
         {"user": "U1", "text": "Secret.", "ts": "1.2"},
         {"subtype": "message_deleted", "deleted_ts": "1.2", "ts": "1.3"},
     ]
