@@ -177,7 +177,8 @@ def odd_mem0(path: Path) -> None:
 
 def odd_letta(path: Path) -> None:
     def change(agent: Any) -> None:
-        said = [{"id": "t", "role": "tool", "content": "ok"}, {"id": "e", "role": "user"}]
+        said: list[dict[str, Any]] = [{"id": "t", "role": "tool", "content": "ok"}]
+        said.append({"id": "e", "role": "user"})
         said += [{"id": "l", "role": "user", "content": [{"type": "text", "text": LONG}]}] * 2
         agent["agents"][0]["messages"].extend(said)
 
