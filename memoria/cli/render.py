@@ -6,7 +6,9 @@ In: paths as they end, rows. Out: text on a console.
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from itertools import zip_longest
 from types import MappingProxyType
 
 from rich.console import Console
@@ -23,6 +25,8 @@ from memoria.types import ContextPack, Exploration, Hop, MemoryNode, Path, Recal
 
 REFRESHES_PER_S = 10
 SHOWN_CHARS = 300  # of a text; a narrow terminal cuts it further
+_ELEMENT_ID = re.compile(r"\d+:[0-9a-f-]{36}:\d+")
+_NAME_CHARS = 40
 #: Scope and id of a memory -> its name in a context.
 Labels = Mapping[tuple[str, str], str]
 NO_LABELS: Labels = MappingProxyType({})
@@ -73,11 +77,15 @@ def _grows(console: Console) -> bool:
 
 
 def path_line(path: Path, labels: Labels = NO_LABELS, *, ends: bool = True) -> Text:
-    """Return a path as one line: ids, the energy that reached each id, and relations."""
-    line = _head(path, labels)
-    for hop in path.hops:
+    """Return a path as one line: ids, the energy that reached each id, and relations.
+
+    Ids of the server's own, by which a mapping without a key knows nodes, are replaced by texts.
+    """
+    names = [_readable(*pair) for pair in zip_longest(path.ids, path.memories)]
+    line = _head(path, labels, names[0])
+    for hop, name in zip(path.hops, names[1:], strict=True):
         line.append(" ").append_text(_arrow(hop))
-        line.append_text(_node(hop.target, hop.energy_out, labels.get((path.scope, hop.target))))
+        line.append_text(_node(name, hop.energy_out, labels.get((path.scope, hop.target))))
     return line.append(f"  ({_reason(path)})", style="dim") if ends else line
 
 
@@ -182,16 +190,21 @@ def print_table(
         console.print(text, markup=False, soft_wrap=True)
 
 
-def _head(path: Path, labels: Labels) -> Text:
+def _head(path: Path, labels: Labels, name: str | None = None) -> Text:
     """Return the seed of a path, after its scope where several were read."""
     scope = (f"{one_line(path.scope)}: ", "dim") if path.scope else ""
-    seed = _node(path.seed_id, path.start, labels.get((path.scope, path.seed_id)))
+    seed = _node(name or path.seed_id, path.start, labels.get((path.scope, path.seed_id)))
     return Text.assemble(scope, seed)
 
 
-def _node(id_: str, energy: float, name: str | None) -> Text:
-    label = (f"[{name}] ", "green") if name else ""
-    return Text.assemble(label, (one_line(id_), "bold"), " ", (f"{energy:.4f}", "cyan"))
+def _readable(id_: str, memory: MemoryNode | None) -> str:
+    text = memory.said if memory is not None and _ELEMENT_ID.fullmatch(id_) else ""
+    return f"{text[:_NAME_CHARS].rstrip()}..." if len(text) > _NAME_CHARS else text or id_
+
+
+def _node(id_: str, energy: float, label: str | None) -> Text:
+    shown = (f"[{label}] ", "green") if label else ""
+    return Text.assemble(shown, (one_line(id_), "bold"), " ", (f"{energy:.4f}", "cyan"))
 
 
 def _arrow(hop: Hop) -> Text:

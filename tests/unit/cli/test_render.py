@@ -97,6 +97,16 @@ def test_a_line_shows_ids_energies_relations_and_the_reason() -> None:
     assert line == "a 0.9000 -near-> b 0.5000 <-near- c 0.2500  (dead end)"
 
 
+def test_a_line_shows_texts_where_ids_are_the_servers_own() -> None:
+    seed, other = (f"4:13dc9aa4-1e6d-4b98-bc80-31241e6c0aef:{number}" for number in (5, 43))
+    found = path(hop(seed, other, 0.5), seed_id=seed)
+    texts = ("Ed Harris", "Apollo 13: Houston, we have a problem. " * 9)
+    memories = tuple(replace(m, text=text) for m, text in zip(found.memories, texts, strict=True))
+    line = path_line(replace(found, memories=memories), ends=False).plain
+    assert line == "Ed Harris 0.9000 -near-> Apollo 13: Houston, we have a problem. A... 0.5000"
+    assert path_line(replace(found, memories=()), ends=False).plain.startswith(seed)
+
+
 @pytest.mark.parametrize("console", [terminal, pipe])
 async def test_the_first_path_shows_before_the_second_comes(console: type[Console]) -> None:
     screen = console()
