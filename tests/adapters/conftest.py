@@ -29,10 +29,12 @@ import memoria
 import memoria.sync
 from memoria.store import Target
 from tests.conftest import DIMENSIONS, EMBEDDER
+from tests.integration.conftest import empty, second_server
 from tests.servers import is_local
 
 NEEDED = {
     "test_google_adk.py": "google.adk",
+    "test_known_graphs.py": "graphiti_core",
     "test_langchain.py": "langchain",
     "test_langgraph.py": "langgraph",
     "test_llama_index.py": "llama_index",
@@ -48,6 +50,7 @@ def installed(name: str) -> bool:
         return False
 
 
+__all__ = ["empty", "second_server"]  # fixtures
 ROOT = Path(__file__).parents[2]
 collect_ignore = [file for file, name in NEEDED.items() if not installed(name)]
 
