@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack
 from copy import copy
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Literal, Self, Unpack
 
@@ -476,7 +477,11 @@ class GraphRetriever:
         return await self._reader.neighbours(id, limit=limit)
 
     async def properties_of(
-        self, paths: Iterable[Path], *, properties: Iterable[str] | None = None
+        self,
+        paths: Iterable[Path],
+        *,
+        properties: Iterable[str] | None = None,
+        as_of: datetime | None = None,
     ) -> tuple[PathProperties, ...]:
         """Read the stored properties of the memories and edges of paths, one result for each path.
 
@@ -487,6 +492,9 @@ class GraphRetriever:
             the retriever reads.
         properties
             Names of the properties to read; None for all but vectors. Times are texts.
+        as_of
+            The time that the recall was asked for, if it was: of parallel edges in a mapped graph,
+            it chooses the one that was valid then.
 
         Notes
         -----
@@ -494,7 +502,7 @@ class GraphRetriever:
         """
         given = list(paths)
         check_read([path.scope for path in given], (self.scope, *self.also_read), "paths")
-        return await self._reader.properties_of(given, properties=properties)
+        return await self._reader.properties_of(given, properties=properties, as_of=as_of)
 
     async def relation_roles(self) -> RelationRoles:
         """Read the roles that the scope declares for its relations; an undeclared role is None."""

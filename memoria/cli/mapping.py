@@ -175,6 +175,7 @@ def _detect(connection: Connection, as_json: bool) -> None:
                 "counts": dict(proposal.counts),
                 "left_out": dict(proposal.left_out),
                 "samples": dict(proposal.samples),
+                "scopes": list(proposal.scopes),
                 "problems": [asdict(problem) for problem in proposal.problems],
                 "mapping": toml_of(proposal.mapping),
             }

@@ -19,7 +19,10 @@ async def no_memories(store: Store, scope: str) -> str:
     """Return that a scope is empty, in words, and which scopes have a name like it."""
     known = [each.scope for each in await list_scopes(store) if each.scope != scope]
     near = did_you_mean(scope, known)
-    return f"scope {scope!r} has no memories{near or ';'} memoria stats --all lists the scopes"
+    mapped = "" if store.translation is None else " with the same --mapping"
+    return (
+        f"scope {scope!r} has no memories{near or ';'} memoria stats --all{mapped} lists the scopes"
+    )
 
 
 async def say_nothing_found(

@@ -9,6 +9,7 @@ Queries: ``graph.matching``, ``graph.newest``, ``graph.neighbours``, ``graph.hyd
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from memoria._support import foreign
@@ -30,6 +31,8 @@ from memoria.types import (
     RelationRoles,
     filter_of,
 )
+from memoria.types.history import aware_time
+from memoria.types.validity import Validity
 
 #: Most memories that one call returns.
 MAX_LIMIT = 10_000
@@ -89,19 +92,24 @@ class GraphReader:
         return MemoryPage(memories=memories, next=ids[size - 1] if len(ids) > size else None)
 
     async def properties_of(
-        self, paths: Iterable[Path], *, properties: Iterable[str] | None = None
+        self,
+        paths: Iterable[Path],
+        *,
+        properties: Iterable[str] | None = None,
+        as_of: datetime | None = None,
     ) -> tuple[PathProperties, ...]:
         """Read stored properties; see `memoria.GraphRetriever.properties_of`."""
         names = None if properties is None else list(check_strings(properties, "properties"))
+        at = Validity.now() if as_of is None else Validity(at=aware_time(as_of, "as_of"))
         given = list(paths)
         of_scopes = {}
         for scope in dict.fromkeys(path.scope for path in given):
             its = [path for path in given if path.scope == scope]
-            of_scopes[scope] = iter(await self._properties(its, scope or self.scope, names))
+            of_scopes[scope] = iter(await self._properties(its, scope or self.scope, names, at))
         return tuple(next(of_scopes[path.scope]) for path in given)
 
     async def _properties(
-        self, paths: Sequence[Path], scope: str, names: Sequence[str] | None
+        self, paths: Sequence[Path], scope: str, names: Sequence[str] | None, at: Validity
     ) -> tuple[PathProperties, ...]:
         """Read the properties of paths of one scope."""
         ids = list(dict.fromkeys(id_ for path in paths for id_ in path.ids))
@@ -111,6 +119,7 @@ class GraphReader:
         for start in range(0, max(len(ids), len(hops)), READ_AT_ONCE):
             batch = hops[start : start + READ_AT_ONCE]
             parameters = {
+                "held": at.held,
                 "hops": [[number, *hop] for number, hop in enumerate(batch)],
                 "ids": ids[start : start + READ_AT_ONCE],
                 "names": names,

@@ -51,7 +51,7 @@ class Validity:
         ``plain`` saves a query the reading of what only ``made_by`` and ``outside`` need.
         """
         return {
-            "at": self.at,
+            "at": self.at and self.at.astimezone(UTC),
             "made_by": self.made_by,
             "outside": list(self.outside),
             "plain": self.made_by is None and not self.outside,

@@ -98,47 +98,6 @@ def readable(mapping: GraphMapping, inventory: Inventory) -> GraphMapping:
     return replace(mapping, nodes=tuple(nodes), edges=edges)
 
 
-def sample_problems(
-    mapping: GraphMapping, number: int, label: str, rows: Sequence[Sequence[Any]]
-) -> Iterator[Problem]:
-    """Yield what a sample of the nodes of a label says against their mapping.
-
-    Parameters
-    ----------
-    rows
-        As ``mapping.sample_nodes`` returns them.
-    """
-    node = mapping.nodes[number]
-    kinds: dict[str, set[str]] = {}
-    for _, _, properties in rows:
-        for name, kind, _ in properties:
-            kinds.setdefault(name, set()).add(kind.removesuffix(" NOT NULL"))
-    for field, name, instead in (
-        ("key", node.key, f"key = {ELEMENT_ID!r}"),
-        ("scope", node.scope, "map the whole graph as one scope"),
-    ):
-        if name is None or name == ELEMENT_ID or not rows or "STRING" in kinds.get(name, ()):
-            continue
-        where = f"{mapping.place('nodes', number, field)}{quoted(label)}"
-        if name not in kinds:
-            yield Problem(
-                text=f"{where}: no node that was looked at has the property {name!r}"
-                f"{_similar(name, kinds)}"
-            )
-        else:
-            yield Problem(
-                text=f"{where}: the {field} {name!r} must be a text, but is "
-                f"{' or '.join(sorted(kinds[name]))}: use another property, or {instead}"
-            )
-    if rows and not node.connector and not any(name in kinds for name in node.text):
-        yield Problem(
-            text=f"{mapping.place('nodes', number, 'text')}{quoted(label)}: no node that was "
-            f"looked at has any of {', '.join(map(repr, node.text))}"
-            f"{_similar(node.text[0], kinds)}",
-            stops=False,
-        )
-
-
 def _of_labels(mapping: GraphMapping, inventory: Inventory) -> Iterator[Problem]:
     found = False
     for number, node in enumerate(mapping.nodes):
@@ -146,7 +105,7 @@ def _of_labels(mapping: GraphMapping, inventory: Inventory) -> Iterator[Problem]
             if not inventory.labels.get(label):
                 yield Problem(
                     text=f"{mapping.place('nodes', number, 'label')}no node has the label {label!r}"
-                    f"{_similar(label, inventory.labels)}",
+                    f"{similar(label, inventory.labels)}",
                     stops=False,
                 )
                 continue
@@ -158,7 +117,7 @@ def _of_labels(mapping: GraphMapping, inventory: Inventory) -> Iterator[Problem]
         yield Problem(
             text=f"{mapping.place('nodes', 0, 'label')}no node of this database is a memory by the "
             f"mapping: it has {_some(inventory.labels, 'label')}, and none is {asked!r}"
-            f"{_similar(asked, inventory.labels, listed=False)}. memoria adopt --detect proposes a "
+            f"{similar(asked, inventory.labels, listed=False)}. memoria adopt --detect proposes a "
             "mapping"
         )
 
@@ -312,7 +271,7 @@ def _of_types(mapping: GraphMapping, inventory: Inventory) -> Iterator[Problem]:
         if not inventory.types.get(edge.type):
             yield Problem(
                 text=f"{mapping.place('edges', number, 'type')}no relationship has the type "
-                f"{edge.type!r}{_similar(edge.type, inventory.types)}",
+                f"{edge.type!r}{similar(edge.type, inventory.types)}",
                 stops=False,
             )
         if edge.fulltext_index is not None:
@@ -411,7 +370,8 @@ def _instead(others: Sequence[str]) -> str:
     return f", or name one of those that are there ({_first(others)})" if others else ""
 
 
-def _similar(name: str, known: Iterable[str], *, listed: bool = True) -> str:
+def similar(name: str, known: Iterable[str], *, listed: bool = True) -> str:
+    """Say which of the known names may be meant, or which there are."""
     known = [*known]
     close = difflib.get_close_matches(name.lower(), [each.lower() for each in known], n=1)
     match = next((each for each in known if close and each.lower() == close[0]), None)

@@ -22,12 +22,15 @@ from memoria.store import Store
 _MOST_NAMES = 300
 _SAMPLE = 50
 _SHOWN_CHARS = 90
+_MOST_SCOPES = 5
 _KEYS = ("id", "uuid", "key", "guid", "name", "title")
 _SCOPES = ("group_id", "user_id", "tenant", "tenant_id", "scope", "namespace")
 _TITLES = ("name", "title", "heading", "label")
 _TIMES = ("created_at", "createdAt", "created", "timestamp", "date")
 _SHARES = ("weight", "score", "similarity", "confidence", "strength")
 _COUNTS = ("mentions", "count", "frequency", "times")
+_BEGINS = ("valid_from", "valid_at")
+_ENDS = ("valid_until", "valid_to", "invalid_at", "invalidated_at", "expired_at")
 _LONG_TEXT, _SHORT_TEXT = 12, 2
 
 
@@ -47,6 +50,8 @@ class Proposal:
         Labels and types that it does not read, with their numbers.
     samples
         Label -> a text as memoria would read it.
+    scopes
+        Some scopes of the nodes that were looked at, sorted.
     problems
         What is missing, with statements.
     """
@@ -56,6 +61,7 @@ class Proposal:
     counts: Mapping[str, int]
     left_out: Mapping[str, int]
     samples: Mapping[str, str]
+    scopes: Sequence[str]
     problems: Sequence[Problem]
 
     def toml(self) -> str:
@@ -69,6 +75,8 @@ class Proposal:
             rest = ", ".join(f"{name} ({number})" for name, number in self.left_out.items())
             lines.append(f"not read: {rest}")
         lines += [f"{label} reads: {one_line(text)}" for label, text in self.samples.items()]
+        if self.scopes:
+            lines.append(f"scopes, of which --scope names one: {', '.join(map(repr, self.scopes))}")
         for problem in self.problems:
             lines.append(f"! {problem.text}")
             lines += [f"  {problem.statement};"] if problem.statement else []
@@ -83,6 +91,7 @@ class _Sampled:
     number: int
     labels: Sequence[frozenset[str]]
     values: Mapping[str, Sequence[tuple[str, str | None]]]  # property -> (type, text)
+    rows: Sequence[Mapping[str, str | None]]  # property -> text, node by node
 
     def texts(self, name: str) -> list[str]:
         return [text for kind, text in self.values.get(name, ()) if kind == "STRING" and text]
@@ -134,13 +143,16 @@ async def detect(store: Store) -> Proposal:
     found = _known(samples, ends)
     based_on = None if found is None else found.name
     mapping = _guessed(samples, inventory) if found is None else found
-    mapping = _with_indexes(_with_edges(replace(mapping, places={}), ends), inventory)
+    example = None if found is None or found.edges[0].type in ends else found.edges[0]
+    mapping = _with_edges(replace(mapping, places={}), ends, example)
+    mapping = _with_indexes(mapping, inventory)
     return Proposal(
         mapping=mapping,
         based_on=based_on,
         counts=_counts(mapping, inventory),
         left_out=_left_out(mapping, inventory, samples),
         samples=_texts(mapping, samples),
+        scopes=_scopes(mapping, samples),
         problems=[*problems_of(mapping, inventory)],
     )
 
@@ -152,7 +164,8 @@ async def _sample(store: Store, label: str, number: int) -> _Sampled:
     for _, _, properties in rows:
         for name, kind, text in properties:
             values[name].append((kind.removesuffix(" NOT NULL"), text))
-    return _Sampled(label, number, [frozenset(row[1]) for row in rows], values)
+    texts = [{name: text for name, _, text in properties} for _, _, properties in rows]
+    return _Sampled(label, number, [frozenset(row[1]) for row in rows], values, texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +202,12 @@ def _known(samples: Sequence[_Sampled], ends: Mapping[str, _Ends]) -> GraphMappi
             if (labels := tuple(label for label in node.labels if _fits(node, there.get(label))))
         ]
         edges = [edge for edge in mapping.edges if edge.type in ends]
-        main = [node for node in mapping.nodes if not node.connector]
-        if not edges or not nodes or not any(_fits(main[0], there.get(n)) for n in main[0].labels):
+        main = next(node for node in mapping.nodes if not node.connector)
+        if not any(_fits(main, there.get(label)) for label in main.labels):
+            continue
+        if not edges and len(mapping.edges) == 1 and _has_all_texts(main, there):
+            edges = [*mapping.edges]  # an example, where relations have types of any name
+        if not edges or not nodes:
             continue
         if len(nodes) == 1 and len(mapping.nodes) > 1:
             continue  # one label that many programs use is not enough
@@ -199,6 +216,10 @@ def _known(samples: Sequence[_Sampled], ends: Mapping[str, _Ends]) -> GraphMappi
         if best is None or score > best[0]:
             best = (score, fitting)
     return None if best is None else best[1]
+
+
+def _has_all_texts(node: NodeMapping, there: Mapping[str, _Sampled]) -> bool:
+    return all(label in there and {*node.text} <= {*there[label].values} for label in node.labels)
 
 
 def _fits(node: NodeMapping, sampled: _Sampled | None) -> bool:
@@ -295,11 +316,13 @@ def _is_time(sampled: _Sampled, name: str) -> bool:
     return any("DATETIME" in kind for kind, _ in sampled.values.get(name, ()))
 
 
-def _with_edges(mapping: GraphMapping, ends: Mapping[str, _Ends]) -> GraphMapping:
-    """Add the types that join two nodes of the mapping."""
+def _with_edges(
+    mapping: GraphMapping, ends: Mapping[str, _Ends], example: EdgeMapping | None
+) -> GraphMapping:
+    """Add the types that join two nodes of the mapping, like an example if there is one."""
     labels, known = {*mapping.labels}, {edge.type: edge for edge in mapping.edges}
     edges = [
-        known.get(type_) or _edge(type_, found)
+        known.get(type_) or (replace(example, type=type_) if example else _edge(type_, found))
         for type_, found in ends.items()
         if any(a & labels and b & labels for a, b in found.pairs)
     ]
@@ -351,12 +374,16 @@ def _edge(type_: str, found: _Ends) -> EdgeMapping:
     elif count is not None:
         weight = WeightOf(property=count, half=3.0)
     lists = [n for n, kinds in found.kinds.items() if any(k.startswith("LIST<STR") for k in kinds)]
+    times = {n for n, kinds in found.kinds.items() if any("DATETIME" in kind for kind in kinds)}
     return EdgeMapping(
         type=type_,
         weight=weight,
         relation=next((name for name in ("relation", "name") if is_text(name)), None),
         fact="fact" if is_text("fact") else None,
         tags="tags" if "tags" in lists else None,
+        created_at=next((name for name in _TIMES if name in times), None),
+        valid_from=next((name for name in _BEGINS if name in times), None),
+        valid_until=tuple(name for name in _ENDS if name in times),
     )
 
 
@@ -379,13 +406,23 @@ def _left_out(
     return rest | unread
 
 
+def _scopes(mapping: GraphMapping, samples: Sequence[_Sampled]) -> list[str]:
+    found = {
+        scope
+        for sampled in samples
+        for node in mapping.nodes
+        if sampled.label in node.labels and node.scope is not None
+        for scope in sampled.texts(node.scope)
+    }
+    return sorted(found)[:_MOST_SCOPES]
+
+
 def _texts(mapping: GraphMapping, samples: Sequence[_Sampled]) -> dict[str, str]:
-    """Return the first text of each label that is mapped."""
+    """Return the text of the first node of each label that is mapped and has one."""
     found = {}
     for sampled in samples:
         for node in mapping.nodes:
             if sampled.label in node.labels and node.text:
-                texts = [sampled.texts(name)[:1] for name in node.text]
-                text = ": ".join(each[0] for each in texts if each)
-                found[sampled.label] = text[:_SHOWN_CHARS]
+                texts = (": ".join(filter(None, map(row.get, node.text))) for row in sampled.rows)
+                found[sampled.label] = next(filter(None, texts), "")[:_SHOWN_CHARS]
     return found

@@ -11,11 +11,11 @@ from memoria.graph.mapping.checking import (
     edge_fault_problems,
     fault_problems,
     problems_of,
-    sample_problems,
 )
 from memoria.graph.mapping.database import ask, inventory_of
 from memoria.graph.mapping.model import GraphMapping
 from memoria.graph.mapping.parts import ELEMENT_ID, WeightOf
+from memoria.graph.mapping.sampled import edge_sample_problems, sample_problems
 from memoria.store import Store
 
 _SAMPLE = 100
@@ -54,6 +54,10 @@ async def examine_mapping(store: Store, mapping: GraphMapping, *, limit: int) ->
     for number, edge in enumerate(mapping.edges):
         if not inventory.types.get(edge.type):
             continue
+        rows = (await ask(patient, "mapping.sample_edges", {"limit": _SAMPLE}, type_=edge.type))[
+            "rows"
+        ]
+        found += edge_sample_problems(mapping, number, rows)
         weight = edge.weight.property if isinstance(edge.weight, WeightOf) else None
         asked = {"labels": list(mapping.labels), "limit": limit, "weight": weight}
         faults = await ask(patient, "mapping.edge_faults", asked, type_=edge.type)

@@ -13,6 +13,9 @@ from memoria.graph.mapping.parts import ELEMENT_ID, EdgeMapping, NodeMapping, We
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _OWN_NAMES = re.compile(r":(?:Memory|RELATES)\b")
 
+# A text that begins with a date, as a text of Cypher.
+_ISO_TIME = r"'\\d{4}-\\d\\d-\\d\\d.*'"
+
 
 def quoted(name: str) -> str:
     r"""Quote a name of Neo4j's for a query.
@@ -106,6 +109,14 @@ def relation_of(r: str, edge: EdgeMapping) -> str:
     values = (property_of(r, name) for name in said)
     texts = (f"CASE WHEN trim(toStringOrNull({each})) <> '' THEN {each} END" for each in values)
     return f"coalesce({', '.join([*texts, f'type({r})'])})"
+
+
+def is_reached(value: str, at: str) -> str:
+    """Whether a time has come, null if it is not a time; texts in ISO 8601 are read as UTC."""
+    return (
+        f"CASE WHEN {value} IS :: STRING NOT NULL THEN CASE WHEN {value} =~ {_ISO_TIME} "
+        f"THEN left({value}, 19) <= left(toString({at}), 19) END ELSE {value} <= {at} END"
+    )
 
 
 def weight_of(r: str, weight: float | WeightOf) -> str:

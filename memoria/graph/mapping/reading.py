@@ -17,12 +17,12 @@ from memoria.graph.mapping.checking import (
     problems_of,
     raise_first,
     readable,
-    sample_problems,
 )
 from memoria.graph.mapping.database import Inventory, ask, inventory_of
 from memoria.graph.mapping.model import GraphMapping
 from memoria.graph.mapping.parts import WHOLE_GRAPH
 from memoria.graph.mapping.rendering import Translation
+from memoria.graph.mapping.sampled import sample_problems
 from memoria.graph.server_facts import NamedEmbedder
 from memoria.store import ServerFacts, Store
 from memoria.store.queries import Query, load

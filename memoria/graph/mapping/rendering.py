@@ -20,6 +20,7 @@ from memoria.graph.mapping.expressions import (
     choice,
     either,
     hits_of,
+    is_reached,
     key_of,
     literal,
     property_of,
@@ -263,7 +264,7 @@ class _Rendering:
     def fragment_is_valid(self, m: str) -> list[str]:
         tests = []
         if any(node.valid_until for node in self._nodes):
-            tests.append(f"NOT coalesce({m}.valid_until <= $p.held.at, false)")
+            tests.append(f"NOT coalesce({is_reached(f'{m}.valid_until', '$p.held.at')}, false)")
         if any(node.created_at for node in self._nodes):
             made = f"coalesce({m}.created_at > $p.held.made_by, false)"
             tests.append(f"($p.held.plain OR NOT {made})")
@@ -402,7 +403,7 @@ class _Rendering:
 
     def _if_valid(self, r: str, edge: EdgeMapping, weight: str) -> str:
         """Return -1, which is not a weight, for an edge that says that it is not valid."""
-        tests = [f"{r}.{quoted(name)} <= {self._at}" for name in edge.valid_until]
+        tests = [is_reached(f"{r}.{quoted(name)}", self._at) for name in edge.valid_until]
         if edge.valid_from is not None:
-            tests.append(f"{r}.{quoted(edge.valid_from)} > {self._at}")
+            tests.append(f"NOT {is_reached(f'{r}.{quoted(edge.valid_from)}', self._at)}")
         return f"CASE WHEN {' OR '.join(tests)} THEN -1.0 ELSE {weight} END" if tests else weight

@@ -128,6 +128,8 @@ async def test_a_graph_of_graphiti_is_found_explored_ranked_and_packed(empty: St
         "(:Entity)": 5, "(:Episodic)": 1, "[:MENTIONS]": 3, "[:RELATES_TO]": 4,
     }  # fmt: skip
     assert [p for p in proposal.problems if p.stops] == []
+    assert proposal.scopes == ["demo", "other"]
+    assert "# scopes, of which --scope names one: 'demo', 'other'\n" in proposal.toml()
     memory = GraphRetriever(empty, scope="demo", mapping=GraphMapping.named("graphiti"))
     found = await memory.recall("Where does Ada work?")
     assert "Ada works at Globex" in found.context.text
@@ -391,6 +393,42 @@ async def test_a_mapping_that_does_not_fit_is_refused_before_any_query(
             [one async for one in stream]
 
 
+#: What a property says about the end of an edge or a node -> whether it is over in 2026.
+TIMES: list[tuple[object, bool]] = [
+    (datetime(2025, 1, 1, tzinfo=UTC), True), (datetime(2030, 1, 1, tzinfo=UTC), False),
+    ("2025-01-01T00:00:00+00:00", True), ("2025-01-01", True), ("2030-12-31T00:00:00Z", False),
+    ("", False), ("soon", False), ("2025", False), (2025, False), (True, False), (["2025"], False),
+    (None, False),
+]  # fmt: skip
+
+
+async def test_times_may_be_texts_and_other_values_end_nothing(empty: Store) -> None:
+    await run(empty, KEYS, "CREATE (:Film {title: 'film', plot: 'a film'})")
+    for n, (time, _) in enumerate(TIMES):
+        await run(
+            empty,
+            "MATCH (f:Film {title: 'film'}) "
+            f"CREATE (f)-[:LIKE {{ends: $time}}]->(:Film {{title: 'edge {n}'}}), "
+            f"(f)-[:LIKE]->(:Film {{title: 'node {n}', ends: $time}}), "
+            f"(f)-[:LIKE {{begins: $time}}]->(:Film {{title: 'new {n}'}})",
+            time=time,
+        )
+    like = EdgeMapping(type="LIKE", valid_from="begins", valid_until=("ends",))
+    mapping = GraphMapping(nodes=(node(valid_until="ends"),), edges=(like,))
+    config = RetrieverConfig(
+        strategy=replace(STRATEGIES["transfer"], max_branches=100),
+        as_of=datetime(2026, 1, 1, tzinfo=UTC),
+    )
+    memory = GraphRetriever(empty, mapping=mapping, config=config)
+    async with memory.explore_seeds([Seed(id="film", score=1.0)]) as stream:
+        (one,) = [each async for each in stream]
+    now = {id_ for path in one.paths for id_ in path.ids}
+    for n, (time, over) in enumerate(TIMES):
+        assert (f"edge {n}" in now, f"node {n}" in now) == (not over, not over), time
+        later = time is not None and "2030" in str(time)
+        assert (f"new {n}" in now) == (not later), time
+
+
 NOTES: list[tuple[str, list[str], GraphMapping, str]] = [
     ("no type", ["MATCH ()-[r]->() DELETE r"], mapped(), "no relationship has the type 'LIKE'"),
     ("nothing to read", ["MATCH (f:Film) REMOVE f.plot"], mapped(),
@@ -504,6 +542,27 @@ async def test_properties_of_facts_and_entities_come_back_on_request(empty: Stor
     assert "fact_embedding" not in {name for each in everything for e in each.edges for name in e}
     other = await memory.for_scope("other").properties_of(paths)
     assert {name for each in other for part in (*each.nodes, *each.edges) for name in part} == set()
+
+
+async def test_of_parallel_edges_the_properties_are_those_of_the_edge_that_was_valid(
+    empty: Store,
+) -> None:
+    await run(
+        empty, KEYS,
+        "CREATE (a:Film {title: 'a'}), (b:Film {title: 'b'}), "
+        "(a)-[:LIKE {since: $old, until: $end, as: 'a pupil'}]->(b), "
+        "(a)-[:LIKE {since: $new, as: 'a teacher'}]->(b)",
+        old=OLD, end=END, new=NOW,
+    )  # fmt: skip
+    like = EdgeMapping(type="LIKE", valid_from="since", valid_until=("until",))
+    mapping = GraphMapping(nodes=(node(),), edges=(like,))
+    for as_of, said in ((datetime(2024, 1, 1, tzinfo=UTC), "a pupil"), (NOW, "a teacher")):
+        config = replace(RetrieverConfig(), as_of=as_of)
+        memory = GraphRetriever(empty, mapping=mapping, config=config)
+        async with memory.explore_seeds([Seed(id="a", score=1.0)]) as stream:
+            (one,) = [each async for each in stream]
+        stored = await memory.properties_of(one.paths, properties=["as"], as_of=as_of)
+        assert [edge for each in stored for edge in each.edges] == [{"as": said}]
 
 
 async def test_memorias_note_about_a_vector_is_not_a_property_of_the_graph(empty: Store) -> None:

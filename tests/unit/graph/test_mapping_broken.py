@@ -21,10 +21,10 @@ from memoria.graph.mapping.checking import (
     fault_problems,
     problems_of,
     raise_first,
-    sample_problems,
 )
 from memoria.graph.mapping.database import Index, Inventory
 from memoria.graph.mapping.model import parse_mapping
+from memoria.graph.mapping.sampled import edge_sample_problems, sample_problems
 from tests.for_each import for_each
 
 HEAD = '[[nodes]]\nlabel = "Film"\nkey = "title"\ntext = "plot"\n'
@@ -250,6 +250,63 @@ def test_nodes_that_can_not_be_read_are_answered_by_a_sentence(
 ) -> None:
     problems = list(sample_problems(mapping(), 0, "Film", sampled))
     assert [bool(re.search(said, problem.text)) for problem in problems] == [True] * bool(said)
+
+
+TYPED = GraphMapping(
+    nodes=(
+        NodeMapping(
+            label="Film", key="title", text=("plot",), kind="x", created_at="x", valid_until="x",
+            tags="x",
+        ),
+    ),
+    edges=(
+        EdgeMapping(
+            type="LIKE", relation="x", fact="x", tags="x", created_at="x", valid_from="x",
+            valid_until=("y", "x"),
+        ),
+    ),
+)  # fmt: skip
+NEVER_A_TIME = ("INTEGER", "FLOAT", "BOOLEAN", "DATE", "POINT", "LIST<STRING NOT NULL>")
+NEVER_A_TEXT = ("LIST<STRING NOT NULL>", "POINT", "ZONED DATETIME")
+NEVER_TAGS = ("STRING", "INTEGER", "LIST<INTEGER NOT NULL>", "LIST<NOTHING>")
+#: Field -> types that are not read, and what is said of them.
+WRONG_TYPES = {
+    "created_at": ((*NEVER_A_TIME, "STRING"), "not a time, so no memory and no edge has one by it"),
+    "valid_from": (NEVER_A_TIME, "not a time, so nothing is left out by it: store datetimes"),
+    "valid_until": (NEVER_A_TIME, "not a time, so nothing is ever over by it: store datetimes"),
+    "tags": (NEVER_TAGS, "not a list of texts, so there are no tags"),
+    "kind": ((*NEVER_A_TEXT, "INTEGER"), "not a text, so the label is the kind: name another"),
+    "relation": (NEVER_A_TEXT, "not a text, so the type is the relation: name another"),
+    "fact": (NEVER_A_TEXT, "not a text, so no fact is shown: name another"),
+}
+
+
+@for_each(
+    "part, field, kind, said",
+    [
+        (part, field, kind, said)
+        for part in ("nodes", "edges")
+        for field, (kinds, said) in WRONG_TYPES.items()
+        if hasattr(getattr(TYPED, part)[0], field)
+        for kind in kinds
+    ],
+)
+def test_a_property_of_a_type_that_is_not_read_is_answered_by_a_sentence(
+    part: str, field: str, kind: str, said: str
+) -> None:
+    """Of other fields that name the property, other sentences may be true as well."""
+    properties = [["title", "STRING NOT NULL", "t"], ["plot", "STRING NOT NULL", "p"]]
+    properties.append(["x", f"{kind} NOT NULL", None])
+    found = (
+        sample_problems(TYPED, 0, "Film", [["id", ["Film"], properties]])
+        if part == "nodes"
+        else edge_sample_problems(TYPED, 0, [[["Film"], ["Film"], properties]])
+    )
+    name = "`Film`" if part == "nodes" else "`LIKE`"
+    whole = f"{part}[0].{field}: {name}: {field} 'x' is {kind}, {said}"
+    problems = list(found)
+    assert [problem.text.startswith(whole) for problem in problems].count(True) == 1
+    assert not any(problem.stops for problem in problems)
 
 
 NO_FAULTS = {
