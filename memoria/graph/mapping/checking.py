@@ -114,11 +114,11 @@ def _of_labels(mapping: GraphMapping, inventory: Inventory) -> Iterator[Problem]
                 yield _unserved(mapping, number, label, inventory)
     if not found:
         asked = mapping.nodes[0].labels[0]
+        meant = similar(asked, inventory.labels, listed=False) or "."
         yield Problem(
             text=f"{mapping.place('nodes', 0, 'label')}no node of this database is a memory by the "
-            f"mapping: it has {_some(inventory.labels, 'label')}, and none is {asked!r}"
-            f"{similar(asked, inventory.labels, listed=False)}. memoria adopt --detect proposes a "
-            "mapping"
+            f"mapping: it has {_some(inventory.labels, 'label')}, and none is {asked!r}{meant} "
+            "memoria adopt --detect proposes a mapping"
         )
 
 

@@ -30,7 +30,7 @@ from memoria.graph.mapping.examining import examine_mapping
 from memoria.graph.server_facts import server_facts
 from memoria.recall.config import RetrieverConfig
 from memoria.recall.ranking import FactsRequest, ask_facts
-from memoria.recall.strategies import STRATEGIES
+from memoria.recall.strategies import STRATEGIES, TransferEnergy
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.store.queries import load, names
@@ -416,7 +416,7 @@ async def test_times_may_be_texts_and_other_values_end_nothing(empty: Store) -> 
     like = EdgeMapping(type="LIKE", valid_from="begins", valid_until=("ends",))
     mapping = GraphMapping(nodes=(node(valid_until="ends"),), edges=(like,))
     config = RetrieverConfig(
-        strategy=replace(STRATEGIES["transfer"], max_branches=100),
+        strategy=TransferEnergy(max_branches=100),
         as_of=datetime(2026, 1, 1, tzinfo=UTC),
     )
     memory = GraphRetriever(empty, mapping=mapping, config=config)
