@@ -483,22 +483,16 @@ class GraphRetriever:
         properties: Iterable[str] | None = None,
         as_of: datetime | None = None,
     ) -> tuple[PathProperties, ...]:
-        """Read the stored properties of the memories and edges of paths, one result for each path.
+        """Read stored properties along paths, in a round trip for each 1,000 memories or edges.
 
         Parameters
         ----------
         paths
-            Paths of an exploration or a recall, such as ``exploration.paths``; of the scopes that
-            the retriever reads.
+            Paths of an exploration or a recall; of the scopes that the retriever reads.
         properties
             Names of the properties to read; None for all but vectors. Times are texts.
         as_of
-            The time that the recall was asked for, if it was: of parallel edges in a mapped graph,
-            it chooses the one that was valid then.
-
-        Notes
-        -----
-        One round trip for each 1,000 memories or edges of a scope.
+            The time of the recall, if it had one: parallel edges of a mapped graph differ by it.
         """
         given = list(paths)
         check_read([path.scope for path in given], (self.scope, *self.also_read), "paths")

@@ -7,7 +7,7 @@ Queries: ``mapping.*``.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memoria._support.wording import one_line
@@ -153,8 +153,21 @@ async def detect(store: Store) -> Proposal:
         left_out=_left_out(mapping, inventory, samples),
         samples=_texts(mapping, samples),
         scopes=_scopes(mapping, samples),
-        problems=[*problems_of(mapping, inventory)],
+        problems=[
+            *_not_looked_at(names, "labels"),
+            *_not_looked_at(type_names, "types"),
+            *problems_of(mapping, inventory),
+        ],
     )
+
+
+def _not_looked_at(names: Sequence[str], what: str) -> Iterator[Problem]:
+    if len(names) > _MOST_NAMES:
+        yield Problem(
+            text=f"only {_MOST_NAMES:,} of {len(names):,} {what} were looked at, the first by name"
+            ": add those that you need",
+            stops=False,
+        )
 
 
 async def _sample(store: Store, label: str, number: int) -> _Sampled:

@@ -24,7 +24,7 @@ from memoria.evaluation.corpus import Corpus
 from memoria.graph.mapping import EdgeMapping, GraphMapping, NodeMapping, WeightOf
 from memoria.graph.mapping.checking import fulltext_statement, problems_of, raise_first
 from memoria.graph.mapping.creating import create_indexes
-from memoria.graph.mapping.database import Index, Inventory
+from memoria.graph.mapping.database import Index, Inventory, names_of
 from memoria.graph.mapping.detecting import detect
 from memoria.graph.mapping.examining import examine_mapping
 from memoria.graph.server_facts import server_facts
@@ -501,6 +501,17 @@ async def test_detect_proposes_a_mapping_of_a_graph_of_its_own_kind(
     assert await create_indexes(empty, mapping, lambda _: None) == 1
     found = await GraphRetriever(empty, mapping=mapping).recall("plot of number 4")
     assert found.context.items[0].id == "film 4"
+
+
+async def test_detect_says_that_it_did_not_look_at_every_label(
+    empty: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memoria.graph.mapping.detecting._MOST_NAMES", 1)
+    await run(empty, FILMS, KEYS, "CREATE (:Actor {name: 'Ada'})-[:PLAYS]->(:Zebra {name: 'Zoe'})")
+    proposal = await detect(empty)
+    assert proposal.mapping.labels == ("Actor",)
+    said = f"only 1 of {len((await names_of(empty))[0]):,} labels were looked at, the first by name"
+    assert said in proposal.toml()
 
 
 async def test_detect_says_that_there_is_nothing(empty: Store) -> None:
