@@ -25,7 +25,7 @@ from memoria.doctor.server_checks import check_dialect
 from memoria.doctor.subject import INDEXES, MAX_LIMIT, ExamineConfig, Subject, read_subject
 from memoria.errors import InvalidInputError
 from memoria.graph.vocabulary import DIRECTIONAL, TEXT_INDEX, VECTOR_INDEX, scope_key
-from memoria.store import Rows, Store
+from memoria.store import Store
 from memoria.store.queries import Query, load
 from memoria.types import metadata_pairs
 
@@ -123,7 +123,7 @@ async def _store_pairs(subject: Subject, fault: Fault) -> Fixed:
     changed = 0
     while rows := (await subject.store.run(unpaired, page))[0]["rows"]:
         pairs = [[element, text, metadata_pairs(foreign.json_map(text))] for element, text in rows]
-        done = await subject.store.run(load(f"doctor.{fault.fix}"), {"rows": Rows(pairs)})
+        done = await subject.store.run(load(f"doctor.{fault.fix}"), {"rows": list(pairs)})
         changed += done[0]["changed"]
     return Fixed(check=METADATA, changed=changed, done=fault.done)
 
@@ -148,7 +148,7 @@ async def _store_words(store: Store) -> None:
                 for _, element, text in rows
                 if (found := search_words(text))
             ]
-            await store.run(load("doctor.fix_words"), {"rows": Rows(words)})
+            await store.run(load("doctor.fix_words"), {"rows": list(words)})
 
 
 async def _drop(subject: Subject, check: str) -> Fixed:

@@ -48,7 +48,7 @@ from memoria.ingest.checks import (
 from memoria.ingest.history import write_history
 from memoria.ingest.rows import batches, memory_row, relation_row
 from memoria.ingest.unembedded import Vectors, embed_in_time, notes_of, settle, vectors_for
-from memoria.store import Rows, ServerFacts, Store, StoreOrDriver, with_certainty, writable_store_of
+from memoria.store import ServerFacts, Store, StoreOrDriver, with_certainty, writable_store_of
 from memoria.store.queries import load
 from memoria.types import HistoryItem, Memory, MemoryLinker, Relation, WriteReport
 
@@ -222,10 +222,10 @@ class BatchWriter:
         vectors = {**given, **made.by_id}
         failed = (id_ for id_, m in unique.items() if m.text in by_text and vectors[id_] is None)
         pending = {*made.pending, *failed}
-        rows = Rows(
+        rows = [
             memory_row(memory, vectors[id_], undated=id_ in undated)
             for id_, memory in sorted(unique.items())
-        )
+        ]
         has_vectors = any(row["embedding"] is not None for row in rows)
         checked = self.embedder is not None or has_vectors
         parameters = {
@@ -301,11 +301,11 @@ class BatchWriter:
         ids = sorted({end for source, target, _ in unique for end in (source, target)})
         place = {id_: number for number, id_ in enumerate(ids)}
         return {
-            "rows": Rows(
+            "rows": [
                 {**relation_row(unique[key]), "source": place[key[0]], "target": place[key[1]]}
                 for key in sorted(unique)
-            ),
-            "ids": Rows(ids),
+            ],
+            "ids": list(ids),
             "scope": self.scope,
             "now": self._clock(),
             "origin": ORIGIN_INGEST,

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from memoria.graph.vocabulary import DIRECTIONAL, clock_key
 from memoria.ingest.rows import pair_row, suppression_row
-from memoria.store import Rows, Store
+from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import CoActivation, HistoryItem, ScopeClock, Suppression, WriteReport
 
@@ -38,18 +38,18 @@ async def write_history(
     ids = sorted({end for item in joined for end in (item.source, item.target)})
     place = {id_: number for number, id_ in enumerate(ids)}
 
-    def rows(values: Sequence[T], row: Callable[[T], dict[str, Any]]) -> Rows[dict[str, Any]]:
-        return Rows(
+    def rows(values: Sequence[T], row: Callable[[T], dict[str, Any]]) -> list[dict[str, Any]]:
+        return [
             {**row(item), "source": place[item.source], "target": place[item.target]}
             for item in values
-        )
+        ]
 
     written = 0
     missing: list[str] = []
     if joined:
         parameters = {
             "directional": list(DIRECTIONAL),
-            "ids": Rows(ids),
+            "ids": list(ids),
             "now": now,
             "pairs": rows(list(pairs.values()), pair_row),
             "scope": scope,

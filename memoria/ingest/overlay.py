@@ -30,7 +30,7 @@ from memoria.ingest.batch_writer import BatchWriter
 from memoria.ingest.checks import LeftOut
 from memoria.ingest.jsonl import at_place
 from memoria.ingest.rows import batches
-from memoria.store import Rows, Store
+from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import Memory, MemoryNode, Relation, WriteReport
 
@@ -167,7 +167,7 @@ async def _end(store: Store, scope: str, edges: Sequence[_Edge]) -> int:
     parameters = {
         "ids": sorted({end for source, target, _ in edges for end in (source, target)}),
         "origin": ORIGIN_INGEST,
-        "rows": Rows(map(list, edges)),
+        "rows": list(map(list, edges)),
         "scope": scope,
     }
     deleted: int = (await store.run(load("ingest.end_edges"), parameters))[0]["deleted"]

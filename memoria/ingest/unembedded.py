@@ -29,7 +29,7 @@ from memoria.graph.connectors import is_connector
 from memoria.graph.schema import record_embedder
 from memoria.graph.server_facts import check_embedder, replaced_error, server_facts, was_set_up
 from memoria.graph.vocabulary import PENDING, pending_key
-from memoria.store import Rows, ServerFacts, Store
+from memoria.store import ServerFacts, Store
 from memoria.store.queries import load
 from memoria.types import Memory, WriteReport
 
@@ -106,7 +106,7 @@ async def texts_to_embed(
     }
     if not texts:
         return {}
-    rows = Rows({"id": id_, "text": text} for id_, text in texts.items())
+    rows = [{"id": id_, "text": text} for id_, text in texts.items()]
     found = await store.run(load("ingest.embedded").at(generation), {"rows": rows, "scope": scope})
     for id_ in found[0]["ids"]:
         del texts[id_]
@@ -171,17 +171,17 @@ async def embed_stored(
     return stored
 
 
-def _rows(texts: Mapping[str, str], made: Embedded) -> Rows[dict[str, Any]]:
+def _rows(texts: Mapping[str, str], made: Embedded) -> list[dict[str, Any]]:
     """Return the vectors that were made, as rows of ``ingest.embeddings``."""
-    return Rows(
+    return [
         {"id": id_, "text": text, "embedding": vector}
         for (id_, text), vector in zip(texts.items(), made.vectors, strict=True)
         if vector is not None
-    )
+    ]
 
 
 async def _store_vectors(
-    store: Store, scope: str, rows: Rows[dict[str, Any]], generation: int
+    store: Store, scope: str, rows: list[dict[str, Any]], generation: int
 ) -> int:
     """Store vectors, if their generation is live; return how many."""
     parameters = {"generation": generation, "rows": rows, "scope": scope}

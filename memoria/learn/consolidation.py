@@ -19,7 +19,7 @@ from memoria.graph.pages import pages
 from memoria.graph.vocabulary import ORIGIN_LEARNED, clock_key
 from memoria.learn.config import LearnConfig
 from memoria.learn.events import Event, apply
-from memoria.store import Rows, Store
+from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import ConsolidateReport, EdgeChange
 
@@ -142,7 +142,7 @@ class Consolidation:
         )
 
     async def _read(self, page: list[str]) -> tuple[list[LearnedEdge], int]:
-        parameters = {"before": self._before, "ids": Rows(page), "scope": self._scope}
+        parameters = {"before": self._before, "ids": list(page), "scope": self._scope}
         row = (await self._store.run(load("learn.edges"), parameters))[0]
         return sorted(_edges(row["edges"]), key=_place), row["pairs"]
 
@@ -156,8 +156,8 @@ class Consolidation:
             ids=ends,
             parameters={
                 "before": self._before,
-                "page": Rows(page),
-                "rows": Rows(map(_row, decisions)),
+                "page": list(page),
+                "rows": list(map(_row, decisions)),
             },
         )
         return (await apply(self._store, self._scope, self._now, event)).edges

@@ -20,7 +20,7 @@ from memoria.formulas.plasticity import DAY_S, oja_terms
 from memoria.graph.vocabulary import CO_ACTIVATED, CONFLICTS, DIRECTIONAL, ORIGIN_LEARNED, clock_key
 from memoria.learn.config import LearnConfig
 from memoria.learn.trails import CoActive
-from memoria.store import Rows, Store
+from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import LearningKind, LearnReport, SuppressionKind
 
@@ -103,10 +103,10 @@ def use_event(
             "hours": hours,
             "max_questions": MAX_QUESTIONS,
             "max_times": MAX_USE_TIMES,
-            "memories": Rows(memories),
+            "memories": list(memories),
             "origin": ORIGIN_LEARNED,
             "question": question[:MAX_QUESTION_CHARS],
-            "rows": Rows(edges),
+            "rows": list(edges),
         },
     )
 
@@ -123,10 +123,10 @@ def co_activation_event(id_: str, pairs: Sequence[CoActive], config: LearnConfig
             "needed": config.co_activations,
             "origin": ORIGIN_LEARNED,
             "relation": CO_ACTIVATED,
-            "rows": Rows(
+            "rows": [
                 [pair.one, pair.other, *oja_terms(pair.earlier, pair.later, eta=config.eta)]
                 for pair in pairs
-            ),
+            ],
             "window_s": config.window_days * DAY_S,
         },
     )
@@ -143,7 +143,7 @@ def suppression_event(
         ids=[end for pair in pairs for end in pair],
         parameters={
             "directional": list(DIRECTIONAL),
-            "rows": Rows(map(list, pairs)),
+            "rows": list(map(list, pairs)),
             "suppression": suppression,
             "symmetric": suppression == CONFLICTS,
         },
@@ -170,7 +170,7 @@ async def apply(store: Store, scope: str, now: datetime, event: Event) -> LearnR
         "call": uuid4().hex,
         "event": event_key(scope, event.id),
         "event_id": event.id,
-        "ids": Rows(sorted(set(event.ids))),
+        "ids": sorted(set(event.ids)),
         "key": clock_key(scope),
         "kind": event.kind,
         "now": now,

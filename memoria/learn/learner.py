@@ -41,7 +41,7 @@ from memoria.learn.events import (
 )
 from memoria.learn.specific import overrides
 from memoria.learn.trails import EdgeKey, checked_ids, co_active, edges_to
-from memoria.store import Rows, Store, StoreOrDriver, writable_store_of
+from memoria.store import Store, StoreOrDriver, writable_store_of
 from memoria.store.queries import load
 from memoria.types import (
     ConsolidateReport,
@@ -376,7 +376,7 @@ async def read_conditions(store: Store, scope: str) -> dict[str, dict[str, Any]]
     """Return memory -> its ``when``, for all memories of a scope that have conditions."""
     found: dict[str, dict[str, Any]] = {}
     async for page in pages(store, scope=scope):
-        parameters = {"ids": Rows(page), "scope": scope}
+        parameters = {"ids": list(page), "scope": scope}
         rows = (await store.run(load("learn.conditions"), parameters))[0]["rows"]
         found.update((id_, when) for id_, text in rows if (when := json_map(text)))
     return found

@@ -12,7 +12,7 @@ from datetime import datetime
 from memoria.ingest.rows import utc
 from memoria.remember.ids import topic_id
 from memoria.remember.mentions import Mention, best_form
-from memoria.store import Rows, Transaction
+from memoria.store import Transaction
 from memoria.store.queries import load
 from memoria.types import Memory
 
@@ -41,10 +41,10 @@ async def write_connectors(
     transaction: Transaction, scope: str, connectors: Iterable[Memory], *, now: datetime
 ) -> int:
     """Write connectors; return how many did not exist before."""
-    rows = Rows(
+    rows = [
         {"id": each.id, "kind": each.kind, "name": each.text, "created_at": utc(each.created_at)}
         for each in sorted(connectors, key=lambda each: each.id)
-    )
+    ]
     parameters = {"rows": rows, "scope": scope, "now": now}
     created: int = (await transaction.run(load("remember.connectors"), parameters))[0]["created"]
     return created

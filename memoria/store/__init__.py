@@ -10,14 +10,12 @@ from memoria.store.exchange import Records, Transaction, Work
 from memoria.store.facts import ServerFacts
 from memoria.store.faults import translate
 from memoria.store.pool import Store, StoreOrDriver, store_of, writable_store_of
-from memoria.store.queries import Rows
 from memoria.store.session import Call, Session
 
 __all__ = [
     "Auth",
     "Call",
     "Records",
-    "Rows",
     "ServerFacts",
     "Session",
     "Store",

@@ -12,11 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Literal, LiteralString, TypeVar, cast
+from typing import Literal, LiteralString, cast
 
 from neo4j.time import DateTime
 
-from memoria._support.wording import number_of
 from memoria.errors import ConfigError
 from memoria.store.fragments import Fragment, Library, expand
 
@@ -28,16 +27,6 @@ _VECTOR = re.compile(r"(?<=\b[mn]\.)embedding\b|\bmemory_embedding\b")
 
 #: What is wrong with the answer to another query.
 OTHER_COLUMNS = "other columns than those of the query"
-
-T = TypeVar("T")
-
-
-class Rows(list[T]):
-    """A list of parameters that is cheap to print: the driver prints those of each query."""
-
-    def __repr__(self) -> str:
-        """Return only the length, so that no memory ends up in a log."""
-        return f"<{number_of(len(self), 'row')}>"
 
 
 # Names that Cypher gives to types -> what the driver makes of their values. Not `isinstance`: a

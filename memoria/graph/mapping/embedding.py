@@ -19,7 +19,7 @@ from memoria.graph.mapping.database import ask, inventory_of
 from memoria.graph.mapping.expressions import quoted, text_of_node
 from memoria.graph.mapping.model import GraphMapping
 from memoria.graph.mapping.parts import NodeMapping
-from memoria.store import Rows, Store
+from memoria.store import Store
 from memoria.store.queries import load
 
 #: The property with the vectors; ``memoria_embedding_of`` notes text and embedder of each.
@@ -104,11 +104,11 @@ async def embed_mapped(
         for start in range(0, len(ids), _BATCH):
             stale = await _stale(patient, node, ids[start : start + _BATCH], embedder.name)
             made = await embed_what_can_be(embedder, [text for _, text in stale])
-            rows = Rows(
+            rows = [
                 [id_, list(vector), _hash(embedder.name, text)]
                 for (id_, text), vector in zip(stale, made.vectors, strict=True)
                 if vector is not None
-            )
+            ]
             if rows:
                 await patient.run(load("mapping.embed"), {"rows": rows})
             embedded, left = embedded + len(rows), left + len(stale) - len(rows)

@@ -16,7 +16,7 @@ from memoria._support.progress import ProgressCallback
 from memoria.embed import Embedder, check_vectors
 from memoria.embed.base import check_text
 from memoria.errors import InvalidInputError
-from memoria.store import Rows, Store
+from memoria.store import Store
 from memoria.store.queries import load, vector_property
 
 #: Memories in one transaction that deletes vectors.
@@ -104,10 +104,10 @@ class Filling:
             count=len(texts),
             dimensions=self.embedder.dimensions,
         )
-        rows = Rows(
+        rows = [
             {"scope": scope, "id": id_, "text": text, "embedding": vector}
             for (scope, id_, text), vector in zip(texts, vectors, strict=True)
-        )
+        ]
         parameters = {"generation": self.new, "rows": rows}
         done = (await self.store.run(load("ingest.reembed.store").at(self.new), parameters))[0]
         written: int = done["written"]

@@ -20,7 +20,7 @@ from memoria.graph.vocabulary import ORIGIN_SIMILARITY, SIMILAR, clock_key
 from memoria.learn.link.choose import Link, MemoryFacts, choose_links, facts_of
 from memoria.learn.link.config import LinkConfig, SimilarityLinkConfig
 from memoria.learn.link.nearest import NearestRequest, Neighbours, find_nearest
-from memoria.store import Rows, Store
+from memoria.store import Store
 from memoria.store.facts import ServerFacts
 from memoria.store.queries import load
 from memoria.types import LinkReport
@@ -100,7 +100,7 @@ class LinkCall:
         ordered = sorted(ids)
         facts: dict[str, MemoryFacts] = {}
         for start in range(0, len(ordered), FACTS_AT_ONCE):
-            chunk = Rows(ordered[start : start + FACTS_AT_ONCE])
+            chunk = ordered[start : start + FACTS_AT_ONCE]
             parameters = {"ids": chunk, "scope": self._scope}
             for row in (await self._store.run(load("link.facts"), parameters))[0]["rows"]:
                 facts[row[0]] = facts_of(row, self._hours_of(row))
@@ -154,14 +154,14 @@ class LinkCall:
         touched = {*linked, *(end for row in rows for end in row[:2])}
         parameters = {
             "event": uuid4().hex,
-            "ids": Rows(sorted(touched)),
+            "ids": sorted(touched),
             "increment": self._increment or 0.0,
             "key": clock_key(self._scope),
-            "linked": Rows([id_, None if linked[id_] else self._hours] for id_ in sorted(linked)),
+            "linked": [[id_, None if linked[id_] else self._hours] for id_ in sorted(linked)],
             "now": now.astimezone(UTC),
             "origin": ORIGIN_SIMILARITY,
             "relation": SIMILAR,
-            "rows": Rows(rows),
+            "rows": list(rows),
             "scope": self._scope,
         }
         row = (await self._store.run(load("link.write"), parameters))[0]
