@@ -6,6 +6,7 @@ Queries: ``seeds.window``, and those of the search.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -80,38 +81,84 @@ def _is_today(window: TimeWindow, now: datetime) -> bool:
     return starts is not None and ends is not None and window.has(now) and ends - starts <= _DAY
 
 
-async def at_time(store: Store, request: SeedRequest, found: Seeds, when: When) -> Windowed:
-    """Add memories from a time window to the result of the search.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InWindow:
+    """What a search within a time window found; nothing without a window.
+
+    Attributes
+    ----------
+    ids
+        The newest memories of the window, up to one more than `MOST`, if the question asks for
+        nothing but a time.
+    hits
+        Otherwise, what was found there.
+    empty
+        Whether the scope is known to have no memories from the window, where ``hits`` are given.
+    error
+        Why the search failed.
+    """
+
+    ids: Sequence[str] = ()
+    hits: Seeds | None = None
+    empty: bool = False
+    error: MemoriaError | None = None
+
+
+async def search_window(store: Store, request: SeedRequest, when: When) -> InWindow:
+    """Search within the time window of a question, if it has one.
 
     If the question asks for nothing but a time, these are all memories of the window, up to `MOST`;
-    otherwise, the hits of a search within the window. If the database does not answer, the result
-    of the search stays as it is, and `Seeds.degraded` says so.
+    otherwise, the hits of a search within the window.
 
     Notes
     -----
-    No round trip without a window; otherwise one, or those of a second search, and one more if that
-    search finds nothing.
+    No round trip without a window; otherwise one, or those of a search, and one more if that search
+    finds nothing.
+    """
+    if when.window is None:
+        return InWindow()
+    narrow = replace(request, where=_inside(request.where, when.window))
+    try:
+        if when.window.only:
+            return InWindow(ids=await _newest(store, narrow, MOST + 1))
+        hits = await search_seeds(store, narrow)
+        # "Where do I live today?" asks for no memories of this day.
+        is_now = when.tense == "present"
+        empty = not is_now and not hits.seeds and not await _newest(store, narrow, MOST)
+    except MemoriaError as exc:
+        return InWindow(error=exc)
+    return InWindow(hits=hits, empty=empty)
+
+
+def at_time(found: Seeds, inside: InWindow, request: SeedRequest, when: When) -> Windowed:
+    """Add what `search_window` found to the result of the search.
+
+    If the database did not answer, the result of the search stays as it is, and `Seeds.degraded`
+    says so.
+
+    Parameters
+    ----------
+    request
+        What the search looked for, without the window.
     """
     where, window = request.where, when.window
     if window is None:
         return Windowed(seeds=found, window=None, where=where)
-    inside = replace(where, created_from=window.starts, created_before=window.ends)
-    narrow = replace(request, where=inside)
-    try:
-        if window.only:
-            return await _all_inside(store, narrow, found, window, where)
-        hits = await search_seeds(store, narrow)
-        # "Where do I live today?" asks for no memories of this day.
-        is_now = when.tense == "present"
-        empty = not is_now and not hits.seeds and not await _inside(store, narrow, MOST)
-    except MemoriaError as exc:
-        note = f"memories from the time of {window.phrase!r} could not be searched ({exc})"
+    if inside.error is not None:
+        note = f"memories from the time of {window.phrase!r} could not be searched ({inside.error})"
         found = replace(found, degraded=(*found.degraded, note))
         return Windowed(seeds=found, window=replace(window, only=False), where=where)
-    return Windowed(seeds=joined(found, hits), window=window, where=where, empty=empty)
+    if inside.hits is None:
+        return _all_inside(found, inside.ids, window, request)
+    seeds = joined(found, inside.hits)
+    return Windowed(seeds=seeds, window=window, where=where, empty=inside.empty)
 
 
-async def _inside(store: Store, request: SeedRequest, limit: int) -> list[str]:
+def _inside(where: MemoryFilter, window: TimeWindow) -> MemoryFilter:
+    return replace(where, created_from=window.starts, created_before=window.ends)
+
+
+async def _newest(store: Store, request: SeedRequest, limit: int) -> list[str]:
     """Return the ids of the newest memories that fit the filter of a request."""
     parameters = {
         **request.where.parameters,
@@ -123,13 +170,14 @@ async def _inside(store: Store, request: SeedRequest, limit: int) -> list[str]:
     return [id_ for id_ in record["ids"] if is_id(id_)]
 
 
-async def _all_inside(
-    store: Store, request: SeedRequest, found: Seeds, window: TimeWindow, where: MemoryFilter
+def _all_inside(
+    found: Seeds, newest: Sequence[str], window: TimeWindow, request: SeedRequest
 ) -> Windowed:
     echoes = {seed.id for seed in found.echoes}
-    ids = [id_ for id_ in await _inside(store, request, MOST + 1) if id_ not in echoes]
+    ids = [id_ for id_ in newest if id_ not in echoes]
     if not ids:
-        return Windowed(seeds=found, window=replace(window, only=False), where=where, empty=True)
+        without = replace(window, only=False)
+        return Windowed(seeds=found, window=without, where=request.where, empty=True)
     notes = (f"only the newest {MOST} memories of {window.phrase!r} were read",)
     known = {seed.id: seed for seed in (*found.seeds, *found.runners_up)}
     seeds = [known.get(id_) or Seed(id=id_, score=_SCORE) for id_ in ids[:MOST]]
@@ -138,6 +186,6 @@ async def _all_inside(
     return Windowed(
         seeds=replace(found, seeds=tuple(seeds[:number]), runners_up=tuple(seeds[number:])),
         window=window,
-        where=request.where,
+        where=_inside(request.where, window),
         notes=notes if len(ids) > MOST else (),
     )

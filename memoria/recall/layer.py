@@ -15,7 +15,7 @@ from memoria._support.prefetch import Prefetch
 from memoria.errors import IndexNotReadyError, MemoriaError
 from memoria.graph.naming import unknown_names
 from memoria.graph.server_facts import has_moved
-from memoria.recall.at_time import at_time
+from memoria.recall.at_time import InWindow, at_time, search_window
 from memoria.recall.call import Engine, RecallCall
 from memoria.recall.explore import ExploreRequest, HydrateAt, explore_all
 from memoria.recall.needs import NOTHING_NEEDED, Needed, NeedsRequest, follow_needs
@@ -23,7 +23,7 @@ from memoria.recall.ranked import stated_only, with_alike
 from memoria.recall.ranking import FactsRequest
 from memoria.recall.seeds import SeedRequest, search_seeds, with_unembedded
 from memoria.recall.strategies import RunInput
-from memoria.recall.subjects import Probe, with_subject
+from memoria.recall.subjects import OfSubject, Probe, search_subject, with_subject
 from memoria.recall.texts import Completed, Found, complete, read_early
 from memoria.recall.validity import validity_of
 from memoria.store import Store
@@ -38,6 +38,9 @@ _SEARCH_SHARE, _EXPLORE_SHARE, _READ_SHARE = 0.8, 0.75, 0.6
 # If exploring takes longer than the first share, the hits are read in the meantime, until the
 # second share.
 _EARLY_SHARE, _READ_EARLY_SHARE = 0.2, 0.85
+
+# What is searched for at the same time as the question itself.
+_Further = tuple[OfSubject, InWindow]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -130,21 +133,34 @@ class Layer:
             query=call.query,
             validity=self._validity,
         )
-        request, found = await self._search_live(request)
-        rest = replace(request, until=asked.after(0.5))
-        seeds = await with_unembedded(self.store, found, rest)
-        if asked.probe is not None:
-            seeds, self._by_probe = await with_subject(self.store, rest, seeds, asked.probe.vector)
-        windowed = await at_time(self.store, rest, seeds, asked.when)
+        async with Prefetch[_Further]() as ahead:
+            ahead.start(self._search_further(request))
+            live, found = await self._search_live(request)
+            seeds = await with_unembedded(self.store, found, self._in_half_the_time(live))
+            again = live is not request  # the vectors were replaced meanwhile
+            of_subject, inside = await (self._search_further(live) if again else ahead.result())
+        seeds, self._by_probe = with_subject(seeds, of_subject)
+        windowed = at_time(seeds, inside, live, asked.when)
         wrong = () if windowed.seeds.seeds else await self._unknown_names()
         self.seeds, self.notes = windowed.seeds, (*wrong, *windowed.notes)
         self.empty = windowed.empty
-        self.generation = request.generation
+        self.generation = live.generation
         self.asked = replace(
             asked,
             call=replace(call, where=windowed.where),
             when=replace(asked.when, window=windowed.window),
         )
+
+    async def _search_further(self, request: SeedRequest) -> _Further:
+        """Search for statements of the question's subject, and in its time window."""
+        request = self._in_half_the_time(request)
+        return await asyncio.gather(
+            search_subject(self.store, request, self.asked.probe),
+            search_window(self.store, request, self.asked.when),
+        )
+
+    def _in_half_the_time(self, request: SeedRequest) -> SeedRequest:
+        return replace(request, until=self.asked.after(0.5))
 
     async def _search_live(self, request: SeedRequest) -> tuple[SeedRequest, Seeds]:
         """Search; once more if the vectors of the request were deleted in the meantime.

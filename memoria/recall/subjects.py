@@ -44,6 +44,8 @@ from memoria.store import Store
 from memoria.types import Seeds
 
 Array = NDArray[np.float64]
+#: What a search with a probe found, or why it found nothing; None without a probe.
+OfSubject = Seeds | MemoriaError | None
 
 log = logging.getLogger(__name__)
 
@@ -398,25 +400,34 @@ def directions(vectors: Array, labels: NDArray[np.int64], count: int, weights: A
     return np.array(found)
 
 
-async def with_subject(
-    store: Store, request: SeedRequest, found: Seeds, probe: Sequence[float]
-) -> tuple[Seeds, frozenset[str]]:
-    """Add the memories nearest to a probe to the result of a search.
+async def search_subject(store: Store, request: SeedRequest, probe: Probe | None) -> OfSubject:
+    """Find the memories nearest to a probe; return the error if the database does not answer.
+
+    Notes
+    -----
+    One round trip, as a search by vector; none without a probe.
+    """
+    if probe is None:
+        return None
+    try:
+        return await search_seeds(store, replace(request, text="", vector=probe.vector))
+    except MemoriaError as exc:
+        return exc
+
+
+def with_subject(found: Seeds, hits: OfSubject) -> tuple[Seeds, frozenset[str]]:
+    """Add what `search_subject` found to the result of a search.
 
     Returns
     -------
     tuple
-        The result, and the ids of the memories that only the probe found. If the database does not
+        The result, and the ids of the memories that only the probe found. If the database did not
         answer, the result stays as it is, and `Seeds.degraded` says so.
-
-    Notes
-    -----
-    One round trip, as a search by vector.
     """
-    try:
-        hits = await search_seeds(store, replace(request, text="", vector=probe))
-    except MemoriaError as exc:
-        note = f"statements in other words could not be searched ({exc})"
+    if hits is None:
+        return found, frozenset()
+    if isinstance(hits, MemoriaError):
+        note = f"statements in other words could not be searched ({hits})"
         return replace(found, degraded=(*found.degraded, note)), frozenset()
     known = {seed.id for seed in (*found.seeds, *found.runners_up)}
     both = joined(found, hits)

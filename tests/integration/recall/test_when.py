@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from zlib import crc32
 
 import neo4j
@@ -17,6 +19,7 @@ from memoria.recall.config import RetrieverConfig
 from memoria.retriever import GraphRetriever
 from memoria.serialize import plain_recall, trace_from
 from memoria.store import Store
+from memoria.store.queries import Query
 from memoria.types import Memory, MemoryFilter, Recall
 from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
@@ -159,6 +162,29 @@ async def test_what_the_search_leaves_out_is_found_in_its_time(
     question = "Anything about the boat in May?"
     assert "boat-05" not in ids(await diary.recall(question, config=off))
     assert "boat-05" in ids(await diary.recall(question))
+
+
+async def test_the_window_is_searched_at_the_same_time_as_everything(
+    diary: GraphRetriever, driver: neo4j.AsyncDriver
+) -> None:
+    class Together(Store):
+        """Sends no search before all four have come: by vector and by words, twice."""
+
+        all_there = asyncio.Barrier(4)
+
+        async def run(
+            self, query: Query, parameters: Mapping[str, Any], *, until: float | None = None
+        ) -> list[neo4j.Record]:
+            if query.name.startswith("seeds."):
+                async with asyncio.timeout_at(until):
+                    await self.all_there.wait()
+            return await super().run(query, parameters, until=until)
+
+    expected = await diary.recall("What did I say about the boat in May?")
+    diary.store = Together(driver, database="neo4j")
+    found = await diary.recall("What did I say about the boat in May?")
+    assert ids(found) == ids(expected)
+    assert not found.trace.degraded
 
 
 async def test_nothing_in_the_window_filters_nothing(diary: GraphRetriever) -> None:
