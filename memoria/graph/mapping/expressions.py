@@ -113,10 +113,17 @@ def relation_of(r: str, edge: EdgeMapping) -> str:
 
 def is_reached(value: str, at: str) -> str:
     """Whether a time has come, null if it is not a time; texts in ISO 8601 are read as UTC."""
+    text = f"replace(left({value}, 19), ' ', 'T')"
     return (
         f"CASE WHEN {value} IS :: STRING NOT NULL THEN CASE WHEN {value} =~ {_ISO_TIME} "
-        f"THEN left({value}, 19) <= left(toString({at}), 19) END ELSE {value} <= {at} END"
+        f"THEN {text} <= left(toString({at}), 19) END ELSE {zoned(value)} <= {at} END"
     )
+
+
+def zoned(value: str) -> str:
+    """Read a time without a zone as UTC: Cypher compares it with no other time."""
+    in_utc = f"datetime({{datetime: {value}, timezone: 'Z'}})"
+    return f"(CASE WHEN {value} IS :: LOCAL DATETIME NOT NULL THEN {in_utc} ELSE {value} END)"
 
 
 def weight_of(r: str, weight: float | WeightOf) -> str:

@@ -29,6 +29,7 @@ from memoria.graph.mapping.expressions import (
     text_of_node,
     weight_of,
     with_names,
+    zoned,
 )
 from memoria.graph.mapping.model import GraphMapping
 from memoria.graph.mapping.parts import ELEMENT_ID, WHOLE_GRAPH, EdgeMapping, NodeMapping
@@ -341,10 +342,16 @@ class _Rendering:
             case "metadata_pairs":
                 pair = "'\"' + pair[0] + '\": ' + pair[1]"
                 return f"[pair IN {self._pairs(m)} WHERE pair[1] IS NOT NULL | {pair}]"
-            case "scope" | "created_at" | "valid_until" | "tags" | "embedding":
+            case "created_at":
+                return self._per_node(m, lambda node: self._made(m, node))
+            case "scope" | "valid_until" | "tags" | "embedding":
                 return self._per_node(m, lambda node: property_of(m, getattr(node, name)))
             case _:
                 return "(null)"
+
+    def _made(self, m: str, node: NodeMapping) -> str:
+        made = property_of(m, node.created_at)
+        return made if node.created_at is None else zoned(made)
 
     def _kind(self, m: str) -> str:
         def kind(node: NodeMapping) -> str:

@@ -396,6 +396,7 @@ async def test_a_mapping_that_does_not_fit_is_refused_before_any_query(
 #: What a property says about the end of an edge or a node -> whether it is over in 2026.
 TIMES: list[tuple[object, bool]] = [
     (datetime(2025, 1, 1, tzinfo=UTC), True), (datetime(2030, 1, 1, tzinfo=UTC), False),
+    (datetime(2025, 1, 1), True), (datetime(2030, 1, 1), False), ("2026-01-01 12:00", False),
     ("2025-01-01T00:00:00+00:00", True), ("2025-01-01", True), ("2030-12-31T00:00:00Z", False),
     ("", False), ("soon", False), ("2025", False), (2025, False), (True, False), (["2025"], False),
     (None, False),
@@ -410,11 +411,12 @@ async def test_times_may_be_texts_and_other_values_end_nothing(empty: Store) -> 
             "MATCH (f:Film {title: 'film'}) "
             f"CREATE (f)-[:LIKE {{ends: $time}}]->(:Film {{title: 'edge {n}'}}), "
             f"(f)-[:LIKE]->(:Film {{title: 'node {n}', ends: $time}}), "
-            f"(f)-[:LIKE {{begins: $time}}]->(:Film {{title: 'new {n}'}})",
+            f"(f)-[:LIKE {{begins: $time}}]->(:Film {{title: 'new {n}'}}), "
+            f"(f)-[:LIKE]->(:Film {{title: 'made {n}', made: $time}})",
             time=time,
         )
     like = EdgeMapping(type="LIKE", valid_from="begins", valid_until=("ends",))
-    mapping = GraphMapping(nodes=(node(valid_until="ends"),), edges=(like,))
+    mapping = GraphMapping(nodes=(node(valid_until="ends", created_at="made"),), edges=(like,))
     config = RetrieverConfig(
         strategy=TransferEnergy(max_branches=100),
         as_of=datetime(2026, 1, 1, tzinfo=UTC),
@@ -425,8 +427,9 @@ async def test_times_may_be_texts_and_other_values_end_nothing(empty: Store) -> 
     now = {id_ for path in one.paths for id_ in path.ids}
     for n, (time, over) in enumerate(TIMES):
         assert (f"edge {n}" in now, f"node {n}" in now) == (not over, not over), time
-        later = time is not None and "2030" in str(time)
+        later = str(time)[:4] == "2030" or time == "2026-01-01 12:00"
         assert (f"new {n}" in now) == (not later), time
+        assert (f"made {n}" in now) == (not later or isinstance(time, str)), time
 
 
 NOTES: list[tuple[str, list[str], GraphMapping, str]] = [
