@@ -8,6 +8,8 @@ UNWIND $p.ids AS id
 // use: find_memory(m, id)
 RETURN collect([m.id, COLLECT {
   // use: out_edges(m, r, t)
+  // As in graph.neighbours.
+  WITH t, r, coalesce(toStringOrNull(r.relation), '') AS relation
   WHERE // use: in_scope(t)
-  RETURN [t.id, coalesce(toStringOrNull(r.relation), ''), r.weight, r.tags, // use: time_text(r.created_at)]
+  RETURN [t.id, relation, r.weight, r.tags, // use: time_text(r.created_at)]
 }]) AS rows

@@ -7,11 +7,11 @@
 // use: all_memories_by_seek(m, > '')
   AND (size($p.kinds) > 0 OR NOT // use: is_connector(m))
   AND // use: fits_filter(m)
-WITH m, m.created_at AS made
-WITH m, CASE
+WITH m.id AS id, m.created_at AS made
+WITH id, CASE
   WHEN made IS :: ZONED DATETIME NOT NULL THEN made
   WHEN made IS :: LOCAL DATETIME NOT NULL THEN datetime({datetime: made, timezone: 'Z'})
   ELSE datetime({year: -9999})
 END AS made
-ORDER BY made DESC, m.id LIMIT toInteger($p.limit)
-RETURN collect(m.id) AS ids
+ORDER BY made DESC, id LIMIT toInteger($p.limit)
+RETURN collect(id) AS ids

@@ -20,8 +20,10 @@ CALL () {
   WITH hop, hop[1] AS source_id, hop[2] AS target_id
   // use: find_memory(source, source_id)
   // use: find_memory(target, target_id)
+  // As in ingest.delete_edges.
+  WITH hop, source, target, hop[3] AS relation
   MATCH (source)-[r:RELATES]-(target)
-  WHERE coalesce(toStringOrNull(r.relation), '') = hop[3] AND (startNode(r) = source) = (hop[4] = 'out')
+  WHERE coalesce(toStringOrNull(r.relation), '') = relation AND (startNode(r) = source) = (hop[4] = 'out')
   WITH hop, r ORDER BY abs(coalesce(toFloatOrNull(r.weight), 0.01) - hop[5]), elementId(r)
   WITH hop[0] AS number, head(collect(r)) AS r
   RETURN collect([number, [name IN keys(r) WHERE CASE WHEN $p.names IS NULL

@@ -6,6 +6,8 @@
 WITH $p.id AS wanted
 // use: find_memory(m, wanted)
 MATCH (m)-[:SUPPRESSES*0..10 {kind: $p.kind}]-(other)
+// Tested behind DISTINCT: else the planner may begin at every memory of the scope.
+WITH DISTINCT other
 WHERE // use: in_scope(other)
-WITH DISTINCT other.id AS id ORDER BY id LIMIT toInteger($p.limit)
+WITH other.id AS id ORDER BY id LIMIT toInteger($p.limit)
 RETURN collect(id) AS ids

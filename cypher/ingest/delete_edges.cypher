@@ -10,7 +10,9 @@ SET m.scope = $p.scope
 WITH count(*) AS locked
 MATCH (source:Memory {scope: $p.scope, id: $p.source})
 MATCH (target:Memory {scope: $p.scope, id: $p.target})
+// Both ends are found before the relation is named: else the planner may read every edge of one of them.
+WITH source, target, $p.relation AS relation
 MATCH (source)-[r:RELATES]->(target)
-WHERE $p.relation IS NULL OR toStringOrNull(r.relation) = $p.relation
+WHERE relation IS NULL OR toStringOrNull(r.relation) = relation
 DELETE r
 RETURN count(*) AS deleted

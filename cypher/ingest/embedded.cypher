@@ -3,8 +3,8 @@
 // params: rows, scope
 // returns: ids LIST<STRING>
 // Which of these memories are stored with the same text and a vector; they need not be embedded
-// again.
+// again. For collect(m.id), a server whose database is empty may plan to read the whole scope.
 UNWIND $p.rows AS row
 MATCH (m:Memory {scope: $p.scope, id: row.id})
 WHERE m.text = row.text AND m.embedding IS NOT NULL
-RETURN collect(m.id) AS ids
+RETURN collect(row.id) AS ids

@@ -11,7 +11,9 @@ WITH count(*) AS locked
 UNWIND $p.rows AS row
 MATCH (source:Memory {scope: $p.scope, id: row[0]})
 MATCH (target:Memory {scope: $p.scope, id: row[1]})
+// As in ingest.delete_edges.
+WITH source, target, row[2] AS relation
 MATCH (source)-[r:RELATES]->(target)
-WHERE r.relation = row[2] AND r.origin = $p.origin
+WHERE r.relation = relation AND r.origin = $p.origin
 DELETE r
 RETURN count(*) AS deleted

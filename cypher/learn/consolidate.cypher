@@ -13,8 +13,10 @@ CALL (e, fresh) {
   UNWIND CASE fresh WHEN 1 THEN $p.rows ELSE [] END AS row
   MATCH (a:Memory {scope: $p.scope, id: row[0]})
   MATCH (b:Memory {scope: $p.scope, id: row[1]})
+  // As in ingest.delete_edges.
+  WITH row, a, b, row[2] AS relation
   MATCH (a)-[r:RELATES]->(b)
-  WHERE coalesce(toStringOrNull(r.relation), '') = row[2] AND r.weight = row[3]
+  WHERE coalesce(toStringOrNull(r.relation), '') = relation AND r.weight = row[3]
   CREATE (e)-[:CHANGED]->(ch:LearningChange)
   SET ch = properties(r),
       ch.change = CASE WHEN row[4] IS NULL THEN 'deleted' ELSE 'changed' END,

@@ -7,7 +7,9 @@
 // before. An edge whose weight, a memory whose counts, or a pair whose times are not those that the
 // event left was written by something else since, and stays. Locks as in learn.reinforce. The event is marked in
 // the same transaction, so that it is undone only once. undo: the value of that mark; a query that
-// is sent again because its answer was lost recognises it and gives the same answer.
+// is sent again because its answer was lost recognises it and gives the same answer. The ids of a
+// change are named before its memories are looked for, and both ends are found before something is
+// computed: else the planner may read a whole scope for them.
 MERGE (c:MemoriaMeta {key: $p.key})
 SET c.key = $p.key
 WITH c
@@ -28,7 +30,8 @@ CALL (e) {
 }
 CALL (e) {
   MATCH (e)-[:CHANGED]->(ch:LearningChange {change: 'memory'})
-  MATCH (m:Memory {scope: $p.scope, id: ch.change_source})
+  WITH ch, ch.change_source AS id
+  MATCH (m:Memory {scope: $p.scope, id: id})
   WHERE coalesce(ch.change_counts = [
     coalesce(m.use_count, 0), coalesce(m.confirmed, 0), coalesce(m.overridden, 0)
   ], true)
@@ -38,10 +41,10 @@ CALL (e) {
   RETURN count(*) AS memories
 }
 CALL (e) {
-  // Here and below, both ends are found before something is computed: else the planner may scan for one.
   MATCH (e)-[:CHANGED]->(ch:LearningChange {change: 'changed'})
-  MATCH (a:Memory {scope: $p.scope, id: ch.change_source})
-  MATCH (b:Memory {scope: $p.scope, id: ch.change_target})
+  WITH ch, ch.change_source AS source, ch.change_target AS target
+  MATCH (a:Memory {scope: $p.scope, id: source})
+  MATCH (b:Memory {scope: $p.scope, id: target})
   WITH ch, a, b, ch.change_relation AS relation
   MATCH (a)-[r:RELATES]->(b)
   WHERE coalesce(toStringOrNull(r.relation), '') = relation
@@ -52,8 +55,9 @@ CALL (e) {
 }
 CALL (e) {
   MATCH (e)-[:CHANGED]->(ch:LearningChange {change: 'created'})
-  MATCH (a:Memory {scope: $p.scope, id: ch.change_source})
-  MATCH (b:Memory {scope: $p.scope, id: ch.change_target})
+  WITH ch, ch.change_source AS source, ch.change_target AS target
+  MATCH (a:Memory {scope: $p.scope, id: source})
+  MATCH (b:Memory {scope: $p.scope, id: target})
   WITH ch, a, b, ch.change_relation AS relation
   MATCH (a)-[r:RELATES]->(b)
   WHERE coalesce(toStringOrNull(r.relation), '') = relation
@@ -63,8 +67,9 @@ CALL (e) {
 }
 CALL (e) {
   MATCH (e)-[:CHANGED]->(ch:LearningChange {change: 'deleted'})
-  MATCH (a:Memory {scope: $p.scope, id: ch.change_source})
-  MATCH (b:Memory {scope: $p.scope, id: ch.change_target})
+  WITH ch, ch.change_source AS source, ch.change_target AS target
+  MATCH (a:Memory {scope: $p.scope, id: source})
+  MATCH (b:Memory {scope: $p.scope, id: target})
   WHERE NOT EXISTS {
     MATCH (a)-[there:RELATES]->(b)
     WHERE coalesce(toStringOrNull(there.relation), '') = ch.change_relation
@@ -76,8 +81,9 @@ CALL (e) {
 }
 CALL (e) {
   MATCH (e)-[:CHANGED]->(ch:LearningChange {change: 'suppression'})
-  MATCH (a:Memory {scope: $p.scope, id: ch.change_source})
-  MATCH (b:Memory {scope: $p.scope, id: ch.change_target})
+  WITH ch, ch.change_source AS source, ch.change_target AS target
+  MATCH (a:Memory {scope: $p.scope, id: source})
+  MATCH (b:Memory {scope: $p.scope, id: target})
   WITH a, b, ch.change_relation AS kind
   MATCH (a)-[s:SUPPRESSES {kind: kind}]->(b)
   DELETE s
@@ -92,8 +98,9 @@ CALL (e) {
 }
 CALL (e) {
   MATCH (e)-[:CHANGED]->(ch:LearningChange {change: 'pair'})
-  MATCH (a:Memory {scope: $p.scope, id: ch.change_source})
-  MATCH (b:Memory {scope: $p.scope, id: ch.change_target})
+  WITH ch, ch.change_source AS source, ch.change_target AS target
+  MATCH (a:Memory {scope: $p.scope, id: source})
+  MATCH (b:Memory {scope: $p.scope, id: target})
   WITH ch, a, b, coalesce(ch.change_times, []) AS left_times
   OPTIONAL MATCH (a)-[there:COACTIVATED]->(b)
   WITH ch, a, b, there, left_times

@@ -5,7 +5,7 @@
 // What stands in the graph of some documents. version: counts the writes of documents. titled: [id of
 // a title, ids of the documents that have it], at most limit of them, for those titles that some
 // have. stored: [id, metadata, ids of the further parts, which are of this kind] of the documents that
-// exist. known: which documents of the wanted ones exist.
+// exist. known: which documents of the wanted ones exist. COLLECT as in remember.begun.
 OPTIONAL MATCH (c:MemoriaMeta {key: $p.key})
 WITH coalesce(c.documents, 0) AS version
 CALL () {
@@ -21,13 +21,12 @@ CALL () {
 CALL () {
   UNWIND $p.heads AS id
   MATCH (m:Memory {scope: $p.scope, id: id})
-  CALL (id) {
+  RETURN collect([id, m.metadata, COLLECT {
     MATCH (part:Memory)
     USING INDEX SEEK part:Memory(scope, id)
     WHERE part.scope = $p.scope AND part.id STARTS WITH id + '#' AND $p.kind IN labels(part)
-    RETURN collect(part.id) AS parts
-  }
-  RETURN collect([id, m.metadata, parts]) AS stored
+    RETURN part.id
+  }]) AS stored
 }
 CALL () {
   UNWIND $p.wanted AS id
