@@ -32,9 +32,6 @@ CONTAINER_SETTINGS = {
     "server.memory.heap.max_size": "1024m",
     "server.memory.pagecache.size": "256m",
 }
-# The tests let graphs grow from nothing all the time: by default the server would plan all queries
-# again whenever a count has quadrupled.
-KEEP_PLANS = {"dbms.cypher.min_replan_interval": "1h"}
 END, TARGET = "end", "target"
 
 #: Host, port and key of a `SharedServer`: all that another process needs to ask it.
@@ -124,9 +121,7 @@ class SharedServer:
         """Start the server; where it is, or why it is nowhere."""
         try:
             if is_local(self._choice):
-                local = LocalNeo4j.ephemeral(
-                    version=local_version(self._choice), extra_settings=KEEP_PLANS
-                )
+                local = LocalNeo4j.ephemeral(version=local_version(self._choice))
                 server = await stack.enter_async_context(local)
                 return Target(uri=server.uri, auth=server.auth, database="neo4j")
             password = secrets.token_urlsafe(16)

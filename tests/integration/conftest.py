@@ -18,7 +18,7 @@ from memoria.store.queries import load
 from memoria.types import Seed
 from tests.dialects import DIALECTS, Dialect, dialects_of
 from tests.integration.alone import wipe
-from tests.servers import KEEP_PLANS, is_local
+from tests.servers import is_local
 
 WEB_SCOPE = f"web-{uuid4().hex}"  # a database that tests were run on before holds others
 WEB_NODES = 2_000
@@ -31,7 +31,7 @@ async def second_server(server_version: str) -> AsyncIterator[EphemeralNeo4j]:
 
     For tests that take the schema away, or measure what all scopes share.
     """
-    async with LocalNeo4j.ephemeral(version=server_version, extra_settings=KEEP_PLANS) as started:
+    async with LocalNeo4j.ephemeral(version=server_version) as started:
         yield started
 
 
