@@ -483,7 +483,7 @@ class GraphRetriever:
         properties: Iterable[str] | None = None,
         as_of: datetime | None = None,
     ) -> tuple[PathProperties, ...]:
-        """Read stored properties along paths, in a round trip for each 1,000 memories or edges.
+        """Read stored properties along paths, one result for each; a round trip for each 1,000 ids.
 
         Parameters
         ----------

@@ -158,6 +158,7 @@ def _give_time() -> None:
         (tools, "deadline_s"),
     ):
         assert made.__kwdefaults__ is not None
+        assert limit in made.__kwdefaults__, (made, limit)
         made.__kwdefaults__[limit] = PATIENCE_S
 
 

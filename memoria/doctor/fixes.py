@@ -123,7 +123,7 @@ async def _store_pairs(subject: Subject, fault: Fault) -> Fixed:
     changed = 0
     while rows := (await subject.store.run(unpaired, page))[0]["rows"]:
         pairs = [[element, text, metadata_pairs(foreign.json_map(text))] for element, text in rows]
-        done = await subject.store.run(load(f"doctor.{fault.fix}"), {"rows": list(pairs)})
+        done = await subject.store.run(load(f"doctor.{fault.fix}"), {"rows": pairs})
         changed += done[0]["changed"]
     return Fixed(check=METADATA, changed=changed, done=fault.done)
 
@@ -148,7 +148,7 @@ async def _store_words(store: Store) -> None:
                 for _, element, text in rows
                 if (found := search_words(text))
             ]
-            await store.run(load("doctor.fix_words"), {"rows": list(words)})
+            await store.run(load("doctor.fix_words"), {"rows": words})
 
 
 async def _drop(subject: Subject, check: str) -> Fixed:

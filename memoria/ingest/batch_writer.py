@@ -305,7 +305,7 @@ class BatchWriter:
                 {**relation_row(unique[key]), "source": place[key[0]], "target": place[key[1]]}
                 for key in sorted(unique)
             ],
-            "ids": list(ids),
+            "ids": ids,
             "scope": self.scope,
             "now": self._clock(),
             "origin": ORIGIN_INGEST,

@@ -49,7 +49,7 @@ async def write_history(
     if joined:
         parameters = {
             "directional": list(DIRECTIONAL),
-            "ids": list(ids),
+            "ids": ids,
             "now": now,
             "pairs": rows(list(pairs.values()), pair_row),
             "scope": scope,

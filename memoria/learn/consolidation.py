@@ -142,7 +142,7 @@ class Consolidation:
         )
 
     async def _read(self, page: list[str]) -> tuple[list[LearnedEdge], int]:
-        parameters = {"before": self._before, "ids": list(page), "scope": self._scope}
+        parameters = {"before": self._before, "ids": page, "scope": self._scope}
         row = (await self._store.run(load("learn.edges"), parameters))[0]
         return sorted(_edges(row["edges"]), key=_place), row["pairs"]
 
@@ -156,7 +156,7 @@ class Consolidation:
             ids=ends,
             parameters={
                 "before": self._before,
-                "page": list(page),
+                "page": page,
                 "rows": list(map(_row, decisions)),
             },
         )

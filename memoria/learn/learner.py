@@ -376,7 +376,7 @@ async def read_conditions(store: Store, scope: str) -> dict[str, dict[str, Any]]
     """Return memory -> its ``when``, for all memories of a scope that have conditions."""
     found: dict[str, dict[str, Any]] = {}
     async for page in pages(store, scope=scope):
-        parameters = {"ids": list(page), "scope": scope}
+        parameters = {"ids": page, "scope": scope}
         rows = (await store.run(load("learn.conditions"), parameters))[0]["rows"]
         found.update((id_, when) for id_, text in rows if (when := json_map(text)))
     return found

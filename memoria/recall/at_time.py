@@ -83,7 +83,7 @@ def _is_today(window: TimeWindow, now: datetime) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InWindow:
-    """What a search within a time window found; nothing without a window.
+    """Result of a search within a time window; empty without a window.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class InWindow:
     empty
         Whether the scope is known to have no memories from the window, where ``hits`` are given.
     error
-        Why the search failed.
+        The error if the search failed.
     """
 
     ids: Sequence[str] = ()

@@ -39,7 +39,7 @@ _SEARCH_SHARE, _EXPLORE_SHARE, _READ_SHARE = 0.8, 0.75, 0.6
 # second share.
 _EARLY_SHARE, _READ_EARLY_SHARE = 0.2, 0.85
 
-# What is searched for at the same time as the question itself.
+# Results of the searches that run at the same time as that for the question itself.
 _Further = tuple[OfSubject, InWindow]
 
 

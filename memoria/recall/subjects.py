@@ -44,7 +44,7 @@ from memoria.store import Store
 from memoria.types import Seeds
 
 Array = NDArray[np.float64]
-#: What a search with a probe found, or why it found nothing; None without a probe.
+#: Result of a search with a probe, or its error; None without a probe.
 OfSubject = Seeds | MemoriaError | None
 
 log = logging.getLogger(__name__)

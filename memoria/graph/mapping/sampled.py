@@ -21,7 +21,7 @@ _DATETIMES = ("ZONED DATETIME", "LOCAL DATETIME")
 _READ: Mapping[str, tuple[tuple[str, ...], str]] = {
     "created_at": (
         _DATETIMES,
-        "not a time, so no memory and no edge has one by it: store datetimes",
+        "not a time, so it is ignored: store datetimes",
     ),
     "valid_from": (
         (*_DATETIMES, "STRING"),
@@ -29,7 +29,7 @@ _READ: Mapping[str, tuple[tuple[str, ...], str]] = {
     ),
     "valid_until": (
         (*_DATETIMES, "STRING"),
-        "not a time, so nothing is ever over by it: store datetimes, or texts in ISO 8601",
+        "not a time, so it never ends anything: store datetimes, or texts in ISO 8601",
     ),
     "tags": (("LIST<STRING",), "not a list of texts, so there are no tags"),
     "kind": (("STRING",), "not a text, so the label is the kind: name another property"),

@@ -161,7 +161,7 @@ class LinkCall:
             "now": now.astimezone(UTC),
             "origin": ORIGIN_SIMILARITY,
             "relation": SIMILAR,
-            "rows": list(rows),
+            "rows": rows,
             "scope": self._scope,
         }
         row = (await self._store.run(load("link.write"), parameters))[0]

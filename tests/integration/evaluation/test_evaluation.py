@@ -296,7 +296,7 @@ async def test_one_slow_query_does_not_end_a_long_run(
 
     asked = OwnConnection(uri=target.uri, user="neo4j", password_file=secret)
     limit = await on_dataset(subject, asked, limit_s)
-    assert limit > EvaluationConfig().retriever.deadline_s  # ten seconds for a user
+    assert limit >= 2 * EvaluationConfig().retriever.deadline_s
 
 
 def test_command_as_json_has_every_figure(call: Call, copied: Path, where: list[str]) -> None:

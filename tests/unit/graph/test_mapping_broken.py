@@ -275,9 +275,9 @@ NEVER_A_TEXT = ("LIST<STRING NOT NULL>", "POINT", "ZONED DATETIME")
 NEVER_TAGS = ("STRING", "INTEGER", "LIST<INTEGER NOT NULL>", "LIST<NOTHING>")
 #: Field -> types that are not read, and what is said of them.
 WRONG_TYPES = {
-    "created_at": ((*NEVER_A_TIME, "STRING"), "not a time, so no memory and no edge has one by it"),
+    "created_at": ((*NEVER_A_TIME, "STRING"), "not a time, so it is ignored"),
     "valid_from": (NEVER_A_TIME, "not a time, so nothing is left out by it: store datetimes"),
-    "valid_until": (NEVER_A_TIME, "not a time, so nothing is ever over by it: store datetimes"),
+    "valid_until": (NEVER_A_TIME, "not a time, so it never ends anything: store datetimes"),
     "tags": (NEVER_TAGS, "not a list of texts, so there are no tags"),
     "kind": ((*NEVER_A_TEXT, "INTEGER"), "not a text, so the label is the kind: name another"),
     "relation": (NEVER_A_TEXT, "not a text, so the type is the relation: name another"),
