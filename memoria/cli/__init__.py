@@ -104,7 +104,7 @@ def main() -> None:
             sys.stdout.flush()
     except SystemExit as exc:
         if exc.code == INTERRUPTED:  # Typer ends without a message
-            err.print("memoria: interrupted; run it again to continue", style="red", markup=False)
+            err.print("memoria: interrupted", style="red", markup=False)
         raise
     except MemoriaError as exc:
         _fail(f"{exc}{advice(exc)}")

@@ -5,13 +5,12 @@ In: arguments and the environment. Out: text for a person on a terminal, or JSON
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import sys
-from collections.abc import Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -20,8 +19,6 @@ from memoria._support.extras import install_command
 from memoria._support.wording import one_line as one_line
 from memoria._support.wording import printable as printable
 from memoria.errors import ConfigError, DimensionError, InvalidInputError, MemoriaError
-
-T = TypeVar("T")
 
 # Exit codes in addition to 0. Typer itself uses 2, for wrong usage.
 FAILED = 1
@@ -59,11 +56,6 @@ Settings = Annotated[
         help="Setting of the exploration, such as strategy.max_depth=3; may be repeated.",
     ),
 ]
-
-
-def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run a command's coroutine."""
-    return asyncio.run(work)
 
 
 def is_given(context: typer.Context, name: str) -> bool:

@@ -5,6 +5,7 @@ In: options and the environment. Out: a store, open while a command works on it.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 import typer
 
-from memoria.cli.common import run
 from memoria.cli.groups import OptionGroup
 
 if TYPE_CHECKING:  # the driver takes long to load, and `memoria mcp` greets before that
@@ -47,8 +47,8 @@ class Connection(OptionGroup):
         return await find_target(self.uri, auth, self.database)
 
     def run(self, work: Callable[[Store], Awaitable[T]], config: StoreConfig | None = None) -> T:
-        """Do the work of a command on the database; see `on_store` and `run`."""
-        return run(on_store(self, work, config))
+        """Do the work of a command on the database; see `on_store`."""
+        return asyncio.run(on_store(self, work, config))
 
     def adapted(self, store: Store) -> Store:
         """Return the store that a command works on, here the store itself."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,7 @@ import typer
 
 from memoria._support.progress import ProgressCallback, progress_bars
 from memoria.cli.choices import Weights
-from memoria.cli.common import Json, Scope, print_json, run
+from memoria.cli.common import Json, Scope, print_json
 from memoria.cli.connection import on_store
 from memoria.cli.datasets import (
     EmbeddedDataset,
@@ -150,7 +151,7 @@ def _run_all(
             store, subject.dataset, embedder=subject.embedder, config=config, progress=progress
         )
 
-    return run(within(ask))
+    return asyncio.run(within(ask))
 
 
 async def _on_mapped(

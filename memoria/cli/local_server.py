@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memoria._support.wording import number_of
-from memoria.cli.common import NOT_RUNNING, Json, err, print_facts, run
+from memoria.cli.common import NOT_RUNNING, Json, err, print_facts
 from memoria.connection import given_auth
 from memoria.embed.models import take_models
 from memoria.graph.server_facts import probe
@@ -53,7 +53,7 @@ def up(
     memoria up --from /media/stick/jars
     memoria up --json
     """
-    facts = run(_up(folder, verify=verify))
+    facts = asyncio.run(_up(folder, verify=verify))
     jars = f"; {facts['verified_jars']} jars verified" if verify else ""
     line = f"Neo4j {facts['version']} at {facts['uri']} (process {facts['pid']}){jars}"
     print_facts(facts, as_json, line)
@@ -104,7 +104,7 @@ def down(as_json: Json = False) -> None:
     """
     from memoria.local import LocalNeo4j
 
-    stopped = run(LocalNeo4j().stop())
+    stopped = asyncio.run(LocalNeo4j().stop())
     print_facts({"stopped": stopped}, as_json, "stopped" if stopped else "it was not running")
 
 
@@ -119,7 +119,7 @@ def status(as_json: Json = False) -> None:
     from memoria.local import LocalNeo4j, left_behind
 
     local = LocalNeo4j()
-    info = run(local.status())
+    info = asyncio.run(local.status())
     size = sum(_size(local.home / name) for name in LARGE)
     left = [{"path": str(each.path), "what": each.what} for each in left_behind(local.home)]
     place = {"home": str(local.home), "disk_bytes": size, "left_behind": left}
@@ -132,7 +132,7 @@ def status(as_json: Json = False) -> None:
         line = f"not running; start it with: memoria up\n{where}"
         print_facts({"running": False, **place}, as_json, line)
         raise typer.Exit(NOT_RUNNING)
-    holds = run(_holds(info))
+    holds = asyncio.run(_holds(info))
     vectors = holds["embedder"] or "none recorded"
     line = (
         f"Neo4j {info.version} at {info.uri} (process {info.pid})\n{where}\n"

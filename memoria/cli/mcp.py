@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import sys
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ import typer
 
 from memoria._support.progress import silent
 from memoria.agents.kinds import ANSWER_TOKENS
-from memoria.cli.common import Json, Scope, Settings, err, hint, needing, print_facts, run
+from memoria.cli.common import Json, Scope, Settings, err, hint, needing, print_facts
 from memoria.cli.connection import opening_of
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
 from memoria.cli.groups import OptionGroup
@@ -195,11 +196,11 @@ def mcp(
     memories, rights = serving.opened(scope, connection, embedder, exploring)
     if over_http:
         offer = Offer(compat=compat)
-        run(serve_http(memories, rights, offer, host=serving.host, port=serving.port))
+        asyncio.run(serve_http(memories, rights, offer, host=serving.host, port=serving.port))
         return
     if sys.stdin.isatty():
         hint("memoria mcp: waiting for a host of MCP on standard input; Ctrl-C ends it")
-    run(serve_stdio(memories, rights, compat))
+    asyncio.run(serve_stdio(memories, rights, compat))
 
 
 def serve(
@@ -248,7 +249,7 @@ def serve(
         return served
 
     offer = Offer(command="serve", routes=routes)
-    run(serve_http(memories, rights, offer, host=serving.host, port=serving.port))
+    asyncio.run(serve_http(memories, rights, offer, host=serving.host, port=serving.port))
 
 
 def mcp_token(

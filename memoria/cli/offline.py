@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated
@@ -10,7 +11,7 @@ import typer
 
 from memoria._support.progress import progress_bars
 from memoria._support.wording import number_of
-from memoria.cli.common import Json, MoreKinds, Scope, err, one_line, print_facts, run
+from memoria.cli.common import Json, MoreKinds, Scope, err, one_line, print_facts
 from memoria.cli.connection import on_target
 from memoria.cli.embedders import EmbedderName, embedder_named, load_model
 from memoria.embed import DEFAULT_ONNX_MODEL, Embedder
@@ -58,7 +59,7 @@ def import_(
         )
     model = embedder_named(embedder or DEFAULT_ONNX_MODEL)  # nothing is recorded there yet
     kinds = (*DEFAULT_KINDS, *(kind or ()))
-    report, embedded = run(_import(files, scope, kinds, model, overwrite=overwrite))
+    report, embedded = asyncio.run(_import(files, scope, kinds, model, overwrite=overwrite))
     line = (
         f"imported {number_of(report.memories, 'memory', 'memories')} ({embedded} embedded), "
         f"{number_of(report.relations, 'edge')}; scope {one_line(scope)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -12,7 +13,7 @@ import typer
 from memoria._support.progress import ProgressCallback
 from memoria._support.wording import number_of
 from memoria.cli.choices import Weights
-from memoria.cli.common import Json, one_line, out, print_json, run
+from memoria.cli.common import Json, one_line, out, print_json
 from memoria.cli.datasets import (
     EmbeddedDataset,
     Ks,
@@ -113,7 +114,7 @@ def tune(
     how = Reading(split=split, raw=raw, use_vectors=use_vectors, embedder=embedder)
     subjects = read_subjects(context, dataset_dir, how, connection)
     check_folds([subject.dataset for subject in subjects], config, folds)
-    answers = run(_ask_each(subjects, connection, config))
+    answers = asyncio.run(_ask_each(subjects, connection, config))
     tuning = tune_weights(
         answers, ks=config.ks, folds=folds, without=without or (), ablation=ablation
     )

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from memoria.cli.common import Scope, needing, out, run
+from memoria.cli.common import Scope, needing, out
 from memoria.cli.connection import opening_of
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
 from memoria.cli.mapping import MappedConnection
@@ -66,4 +66,4 @@ def view(
         opening, load=lambda retriever: load_model(retriever.embedder), files=files, writes=write
     )
     first = files[0].trace.scope if files else scope
-    run(serve(source, announce, scope=first, port=port))
+    asyncio.run(serve(source, announce, scope=first, port=port))

@@ -327,7 +327,7 @@ async def test_an_interrupt_ends_an_ingest_that_waits_for_its_input(
         process.stdin.close()
         await process.wait()
     assert status == 130
-    assert errors.strip() == "memoria: interrupted; run it again to continue"
+    assert errors.strip() == "memoria: interrupted"
 
 
 def test_wrong_line_of_a_file_is_named_with_line_and_field(run: Run, target: Target) -> None:

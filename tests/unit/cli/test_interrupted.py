@@ -23,22 +23,19 @@ main()
 """
 
 
-LOADING, STARTED = "memoria: interrupted\n", "memoria: interrupted; run it again to continue\n"
-
-
 @pytest.mark.parametrize(
-    ("word", "module", "line"),
+    ("word", "module"),
     [
-        ("stats", "typing", LOADING),
-        ("stats", "typer", LOADING),
-        ("stats", "rich.console", LOADING),
-        ("stats", "memoria.cli.scopes", LOADING),
-        ("stats", "memoria.retriever", STARTED),
-        ("--help", "rich.panel", STARTED),
+        ("stats", "typing"),
+        ("stats", "typer"),
+        ("stats", "rich.console"),
+        ("stats", "memoria.cli.scopes"),
+        ("stats", "memoria.retriever"),
+        ("--help", "rich.panel"),
     ],
 )
-def test_an_interrupt_is_one_line(word: str, module: str, line: str) -> None:
+def test_an_interrupt_is_one_line(word: str, module: str) -> None:
     code = INTERRUPTED.format(word=word, module=module)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (130, ""), done.stderr
-    assert done.stderr == line
+    assert done.stderr == "memoria: interrupted\n"
