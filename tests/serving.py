@@ -12,7 +12,7 @@ import uvicorn
 
 from memoria.retriever import GraphRetriever
 from memoria.view.app import build_app
-from memoria.view.guard import TOKEN_HEADER
+from memoria.view.guard import TOKEN_HEADER, Ticket
 from memoria.view.source import Saved, Source
 
 TOKEN = "the token of the tests"
@@ -38,6 +38,7 @@ async def serving(
     *files: Saved,
     load: Callable[[GraphRetriever], Awaitable[None]] | None = None,
     writes: bool = False,
+    ticket: Ticket | None = None,
 ) -> AsyncIterator[Served]:
     """Serve a page; an error in place of a retriever is raised when the database is opened.
 
@@ -54,7 +55,7 @@ async def serving(
     source = Source(opening, files=files, writes=writes, **given)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         host = f"127.0.0.1:{listening.getsockname()[1]}"
-        app = build_app(source, scope=name, token=TOKEN, hosts=[host])
+        app = build_app(source, scope=name, token=TOKEN, ticket=ticket, hosts=[host])
         config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
         task = asyncio.create_task(server.serve(sockets=[listening]))

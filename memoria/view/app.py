@@ -40,7 +40,7 @@ from memoria.recall.replay import plain_replay, replay
 from memoria.view.asking import changes_from, question_from, strategies
 from memoria.view.changing import change
 from memoria.view.events import plain_error, recall_events
-from memoria.view.guard import Guard
+from memoria.view.guard import Guard, Ticket
 from memoria.view.looking import memory_of, overview_of
 from memoria.view.source import Source
 
@@ -53,7 +53,7 @@ _Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def build_app(
-    source: Source, *, scope: str, token: str, ticket: str | None = None, hosts: Collection[str]
+    source: Source, *, scope: str, token: str, ticket: Ticket | None = None, hosts: Collection[str]
 ) -> Starlette:
     """Make the application.
 

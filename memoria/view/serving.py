@@ -17,7 +17,7 @@ from memoria._support.web import BoundedServer, bounded
 from memoria.errors import ConfigError
 from memoria.retriever import GraphRetriever
 from memoria.view.app import build_app
-from memoria.view.guard import new_token
+from memoria.view.guard import Ticket, new_token
 from memoria.view.source import Source
 
 HOST = "127.0.0.1"
@@ -34,7 +34,7 @@ async def serve(
         The database and the recalls; closed at the end.
     announce
         Called once the page can be opened, with two addresses: one with the token, and one for a
-        browser that is started with it, which opens the page once.
+        browser that is started with it, which opens the page once, and within a minute.
     scope
         Scope that the page begins with.
     port
@@ -48,9 +48,9 @@ async def serve(
     async with AsyncExitStack() as opened:
         listening = opened.enter_context(_listening(port))
         opened.push_async_callback(source.close)
-        port, ticket = listening.getsockname()[1], new_token()
+        port, ticket = listening.getsockname()[1], Ticket()
         app, address = _built(source, scope, port, ticket)
-        announce(address, f"{_place(port)}#ticket={ticket}")  # the socket listens already
+        announce(address, f"{_place(port)}#ticket={ticket.text}")  # the socket listens already
         await BoundedServer(bounded(app), opened).serve(sockets=[listening])
 
 
@@ -66,7 +66,7 @@ def page_route(
 
 
 def _built(
-    source: Source, scope: str, port: int, ticket: str | None = None
+    source: Source, scope: str, port: int, ticket: Ticket | None = None
 ) -> tuple[Starlette, str]:
     token, hosts = new_token(), (f"{HOST}:{port}", f"localhost:{port}")
     app = build_app(source, scope=scope, token=token, ticket=ticket, hosts=hosts)

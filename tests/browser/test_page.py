@@ -16,6 +16,7 @@ from memoria import (
     UnavailableError,
 )
 from memoria._support.wording import number_of
+from memoria.view.guard import Ticket
 from memoria.view.source import saved
 from tests.browser.visiting import QUESTION, ask, nodes_of, opened, shows, ways_of
 from tests.serving import serving
@@ -55,6 +56,25 @@ async def test_a_question_is_answered_with_paths_context_and_ranking(
                 await shows(page, "#memory th", name)
         left_out = f"Left out: {len(expected.context.omitted)}"
         assert await page.locator("#context summary", has_text=left_out).count() == 1
+
+
+async def test_a_ticket_opens_the_page_once(browser: Browser, retriever: GraphRetriever) -> None:
+    ticket = Ticket()
+    secret = f"ticket={ticket.text}"
+    async with (
+        serving(retriever, ticket=ticket) as served,
+        opened(browser, served, secret) as page,
+    ):
+        has_scope = "scope => document.getElementById('scope').value === scope"
+        await page.wait_for_function(has_scope, arg=retriever.scope)
+        assert page.url == f"{served.url}/", "the ticket is no longer in the address"
+        await page.reload()
+        await page.wait_for_function(has_scope, arg=retriever.scope)
+        async with opened(browser, served, secret) as second:
+            await shows(second, "#status.error", "this address was used before")
+            assert await second.locator("#scope").input_value() == ""
+        await ask(page, "oven")
+        await shows(page, "#status.error", "this page was opened again")
 
 
 async def test_a_memory_says_why_it_was_recalled_and_what_it_is_joined_to(

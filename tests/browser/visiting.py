@@ -18,8 +18,10 @@ WIDE = {"width": 1280, "height": 860}
 
 
 @asynccontextmanager
-async def opened(browser: Browser, served: Served, **options: Any) -> AsyncIterator[Page]:
-    """A page that was opened with its token; an error of a script fails the test."""
+async def opened(
+    browser: Browser, served: Served, secret: str = f"token={TOKEN}", **options: Any
+) -> AsyncIterator[Page]:
+    """A page that was opened with its token or a ticket; an error of a script fails the test."""
     context = await browser.new_context(**({"viewport": WIDE} | options))
     page = await context.new_page()
     errors: list[str] = []
@@ -33,7 +35,7 @@ async def opened(browser: Browser, served: Served, **options: Any) -> AsyncItera
         ),
     )
     page.set_default_timeout(20_000)
-    await page.goto(f"{served.url}/#token={TOKEN}")
+    await page.goto(f"{served.url}/#{secret}")
     try:
         yield page
     finally:

@@ -372,7 +372,9 @@ def test_what_the_list_of_processes_shows_opens_the_page_once(
             httpx2.post(f"{url}/api/enter", headers=headers, json={}, timeout=30) for _ in range(2)
         )
         assert (first.json(), second.status_code) == ({"token": token}, 403)
-        assert "opened before" in second.json()["error"]["message"]
+        assert "--no-browser" in second.json()["error"]["message"]
+        opened = httpx2.get(f"{url}/api/about", headers={TOKEN_HEADER: token}, timeout=30)
+        assert opened.status_code == 403, "one of both is an intruder"
 
 
 async def test_an_overview_has_counts_the_newest_memories_and_questions(
