@@ -299,7 +299,7 @@ CATALOGUE: tuple[Entry, ...] = (
     ),
     Entry("random programs of calls", "the database is as the model says", ("programs",)),
     Entry("all faults of the wire, for a long time", "no resource use grows", ("soak",)),
-    Entry("20,000 recalls in one process", "no resource use grows", ("many-recalls",)),
+    Entry("thousands of recalls in one process", "no resource use grows", ("many-recalls",)),
 )
 
 

@@ -166,7 +166,7 @@ FAMILY = Family(
         Row(
             key="many-recalls",
             fault=f"{_RECALLS:,} recalls in one process, repeatedly ({_QUICK_RECALLS} in a quick "
-            "run)",
+            "run: they show files, tasks and threads, but are too few for the memory)",
             expected=_SAME,
             quick=2,
             full=20,
