@@ -27,7 +27,6 @@ from memoria.types import Memory
 from memoria.writer import GraphWriter
 from tests.integration.cli.test_commands import in_process
 from tests.integration.doctor.test_doctor import (
-    few_plans,
     past_plans,
     plant,
     run_statement,
@@ -161,8 +160,7 @@ async def test_remedies_run_to_the_end_leave_the_doctor_content(
         facts = await place.doctor(*arguments, plans=False)
     assert worst(facts) == []
     if scope is None:  # the plans of all scopes are the same
-        with few_plans():
-            assert worst(await place.doctor(*arguments)) == []
+        assert worst(await place.doctor(*arguments)) == []
     newer = is_2026_or_later((await probe(place.store)).version)
     assert {
         *(["server.dialect"] if newer else []),
