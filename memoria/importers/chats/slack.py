@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import chain
 from os import PathLike
 from typing import Any
 
@@ -58,6 +59,8 @@ class Directory:
         Names of channels by their ids.
     keep_bots
         Whether what programs say is read.
+    deleted
+        Ids of deleted messages, of the channel that is read.
     """
 
     users: Mapping[str, str]
@@ -65,6 +68,7 @@ class Directory:
     channels: Mapping[str, tuple[str, str]]
     channel_names: Mapping[str, str]
     keep_bots: bool = False
+    deleted: frozenset[str] = frozenset()
 
 
 def read_slack(
@@ -105,20 +109,35 @@ def read_slack(
     with open_export(path) as export:
         root = _root(export)
         known = replace(_directory(export, root, aside), keep_bots=bots)
-        months: dict[tuple[str, str], list[str]] = {}
+        channels: dict[str, dict[str, list[str]]] = {}  # by folder and month
         for name in export.names:  # sorted, so the days of a month are in order
             match = _DAY.fullmatch(name.removeprefix(root)) if name.startswith(root) else None
             if match:
-                months.setdefault((match[1], match[2]), []).append(name)
-        for (folder, month), files in months.items():
+                channels.setdefault(match[1], {}).setdefault(match[2], []).append(name)
+        for folder, months in channels.items():
             # A channel that is not listed goes by the name of its folder.
             id_, title = known.channels.get(folder, (folder, folder))
-            found = None
-            with aside.at(f"{export.place(root + folder)}"):
-                found = Conversation(id=f"{id_}/{month}", messages=(), title=title, source="slack")
-            messages = found and list(_threaded(export, files, known, aside))
-            if found and messages:
-                yield replace(found, messages=messages)
+            known = replace(known, deleted=_deleted(export, chain(*months.values())))
+            for month, files in months.items():
+                found = None
+                with aside.at(f"{export.place(root + folder)}"):
+                    found = Conversation(
+                        id=f"{id_}/{month}", messages=(), title=title, source="slack"
+                    )
+                messages = found and list(_threaded(export, files, known, aside))
+                if found and messages:
+                    yield replace(found, messages=messages)
+
+
+def _deleted(export: Export, files: Iterable[str]) -> frozenset[str]:
+    """Return the ids of the messages of a channel that were deleted, on whatever day."""
+    found = set()
+    for name in files:
+        with export.opened(name) as read:
+            for _, item in placed_items(read, f"{export.place(name)}: message"):
+                if isinstance(item, dict) and item.get("subtype") == DELETED:
+                    found.add(str(item.get("deleted_ts")))
+    return frozenset(found)
 
 
 def _threaded(
@@ -148,11 +167,12 @@ def _messages(
             with aside.at(place):
                 fields = as_map(item, "a message")
                 if string_in(fields, "subtype") == DELETED:
-                    found.pop(string_in(fields, "deleted_ts") or "", None)
                     aside.left_out("deleted")
                     continue
                 if string_in(fields, "subtype") == EDITED:  # it comes after the first text
                     fields = map_in(fields, "message")
+                if string_in(fields, "ts") in known.deleted:
+                    continue
                 made = _message(fields, known, aside)
                 thread = string_in(fields, "thread_ts")
                 if made:
