@@ -84,7 +84,7 @@ def import_chats(
         raise typer.BadParameter(f"{name} has no branches", param_hint="--all-branches")
     if bots and name != "slack":
         raise typer.BadParameter(f"{name} has no bots", param_hint="--bots")
-    tally = Tally(skip_invalid=skip_invalid)
+    tally = Tally(skip_invalid=skip_invalid, rehearsed=dry_run)
     options = {
         key: True for key, given in (("all_branches", all_branches), ("bots", bots)) if given
     }
@@ -109,5 +109,5 @@ def import_chats(
             done = connection.run(write)
     tally.show_problems()
     print_doubt(done.certain)
-    facts = {"format": name, "dry_run": dry_run, **tally.facts(done, rehearsed=dry_run)}
+    facts = {"format": name, "dry_run": dry_run, **tally.facts(done)}
     print_facts(facts, as_json, tally.in_words(done, None if dry_run else scope))

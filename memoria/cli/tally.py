@@ -17,8 +17,8 @@ from memoria.cli.common import one_line, warn
 from memoria.errors import InvalidInputError
 from memoria.graph.connectors import is_connector
 from memoria.remember import ConversationConfig, DocumentConfig
+from memoria.remember.cursors import Cursor, StoredConversation
 from memoria.remember.documents.cutting import cut
-from memoria.remember.plan import Planner
 from memoria.remember.state import ConversationState
 from memoria.types import Conversation, Document, ImportReport, Item, Memory, WriteReport
 
@@ -84,15 +84,24 @@ class Problems:
 
 
 class Tally(Problems):
-    """Counts of one import of conversations; callbacks of its reader."""
+    """Counts of one import of conversations; callbacks of its reader.
 
-    def __init__(self, *, skip_invalid: bool) -> None:
+    Parameters
+    ----------
+    rehearsed
+        Nothing is written: also count what a write into an empty scope would report.
+    """
+
+    def __init__(self, *, skip_invalid: bool, rehearsed: bool) -> None:
         super().__init__(skip_invalid=skip_invalid)
+        self._rehearsed = rehearsed
         self._left_out: Counter[str] = Counter()
-        self._conversations: set[tuple[str, str]] = set()
-        self._messages = self._sessions = self._documents = self._memories = 0
+        # Source and id -> how far it would be written, since it may come again.
+        self._conversations: dict[tuple[str, str], ConversationState | None] = {}
+        self._messages = self._documents = self._memories = 0
         self._plain = 0  # memories that are not connectors
-        self._parts = 0  # what messages, documents and memories become
+        # What messages and documents would become, and messages that would be there.
+        self._parts = self._sessions = self._known = 0
 
     def on_left_out(self, reason: str) -> None:
         """Count a message that is left out."""
@@ -103,39 +112,53 @@ class Tally(Problems):
         for each in items:
             if isinstance(each, Conversation):
                 if self._count_messages(each):
+                    if self._rehearsed:
+                        self._rehearse(each)
                     yield each
                 progress("messages", self._messages, None)
                 continue
             if isinstance(each, Document):
                 self._documents += 1
-                self._parts += len(cut(each, DocumentConfig().max_chars))
+                if self._rehearsed:
+                    self._parts += len(cut(each, DocumentConfig().max_chars))
             elif isinstance(each, Memory):
                 self._memories += 1
                 self._plain += not is_connector(each)
-                self._parts += not is_connector(each)
             yield each
         progress("messages", self._messages, self._messages)
 
     def _count_messages(self, conversation: Conversation) -> bool:
-        """Count what the writer would make of messages; tell whether it is given any."""
-        config = ConversationConfig()
-        planner = Planner(conversation, ConversationState(), known=(), config=config)
-        planner.add(conversation.messages)
-        plan = planner.plan()
-        said = [each for each in conversation.messages if each.role in config.kinds]
-        system = len(conversation.messages) - len(said)  # instructions
-        blank = sum(not each.text.strip() for each in said)
-        repeated = plan.skipped - system - blank
-        self._left_out += Counter(system=system, empty=blank, repeated=repeated)
-        if not said:
-            return False
-        self._conversations.add((conversation.source, conversation.id))
-        self._messages += plan.messages
-        self._sessions += plan.sessions
-        self._parts += plan.parts
-        return True
+        """Count what was read of a conversation; tell whether the writer is given any of it."""
+        kinds = ConversationConfig().kinds
+        said = [
+            (each.id or str(number), each.text)
+            for number, each in enumerate(conversation.messages, start=1)
+            if each.role in kinds
+        ]
+        ids = [id_ for id_, text in said if text.strip()]
+        self._messages += len(set(ids))
+        self._left_out += Counter(
+            system=len(conversation.messages) - len(said),  # instructions
+            empty=len(said) - len(ids),
+            repeated=len(ids) - len(set(ids)),
+        )
+        if said:
+            self._conversations.setdefault((conversation.source, conversation.id), None)
+        return bool(said)
 
-    def facts(self, done: ImportReport, *, rehearsed: bool) -> dict[str, Any]:
+    def _rehearse(self, conversation: Conversation) -> None:
+        """Count what a write of a conversation would report, after those before it."""
+        name = (conversation.source, conversation.id)
+        cursor, state = Cursor(conversation, ConversationConfig()), self._conversations[name]
+        while step := cursor.step(StoredConversation(metadata=None, state=state)):
+            self._parts += step.plan.parts
+            self._sessions += step.plan.sessions
+            state = step.state
+            cursor.advance(step.plan)
+        self._known += cursor.known
+        self._conversations[name] = state
+
+    def facts(self, done: ImportReport) -> dict[str, Any]:
         """Return the counts for ``--json``."""
         read = {
             "conversations": len(self._conversations),
@@ -146,8 +169,9 @@ class Tally(Problems):
             "skipped": self.skipped,
             "problems": self.problems,
         }
-        if rehearsed:  # the rest is known only when it is written
-            return {**read, "parts": self._parts, "sessions": self._sessions}
+        if self._rehearsed:  # the rest is known only when it is written
+            parts = self._parts + self._plain
+            return {**read, "known": self._known, "parts": parts, "sessions": self._sessions}
         talk, documents, written = done.conversations, done.documents, done.written
         return {
             **read,
@@ -163,24 +187,22 @@ class Tally(Problems):
 
     def in_words(self, done: ImportReport, scope: str | None) -> str:
         """Return the counts of `facts` in a line; without a ``scope`` nothing was to be written."""
+        facts, written = self.facts(done), done.written
         counts = (
             (len(self._conversations), "conversation", "conversations"),
             (self._messages, "message", "messages"),
             (self._documents, "document", "documents"),
             (self._memories, "memory or entity", "memories and entities"),
         )
-        known = f" ({done.conversations.known} known)" if done.conversations.known else ""
+        known = f" ({facts['known']} known)" if facts["known"] else ""
         parts = [
             number_of(number, *nouns) + (known if nouns[0] == "message" else "")
             for number, *nouns in counts
             if number
         ] or ["nothing to remember"]
-        if scope is None:
-            parts.append(number_of(self._parts, "part"))
-        else:
-            facts, written = self.facts(done, rehearsed=False), done.written
+        parts.append(number_of(facts["parts"], "part"))
+        if scope is not None:
             parts += [
-                number_of(facts["parts"], "part"),
                 f"{number_of(written.memories, 'memory', 'memories')} with connectors "
                 f"({written.memories_created} new, {embedded(written)})",
                 f"{number_of(written.relations, 'edge')} ({written.relations_created} new)",

@@ -1,4 +1,4 @@
-"""What a dry run says of an export of every format, beside what its import then writes."""
+"""What a dry run says of an export of every format, compared with its import."""
 
 from __future__ import annotations
 
@@ -52,6 +52,7 @@ def odd_chatgpt(path: Path) -> None:
             for number, each in enumerate(nodes)
         }
         talks[0]["current_node"] = f"odd{len(nodes) - 1}"
+        talks.append(talks[0])
 
     in_json(path, change)
 
@@ -62,6 +63,8 @@ def odd_claude(path: Path) -> None:
             message = {"uuid": f"odd{len(text)}", "sender": "human", "text": text}
             talks[0]["chat_messages"].append(message)
         talks[0]["chat_messages"].append(talks[0]["chat_messages"][0])
+        grown = {"uuid": "grown", "sender": "human", "text": LONG}
+        talks.append({**talks[0], "chat_messages": [*talks[0]["chat_messages"], grown]})
 
     in_json(path / "conversations.json", change)
 

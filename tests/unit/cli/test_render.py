@@ -291,8 +291,8 @@ def test_an_import_of_chats_counts_the_same_in_words_and_in_json() -> None:
     )
     talk = ConversationReport(known=1, parts=3, forgotten=4, connectors=2, written=written)
     done = ImportReport(conversations=talk)
-    tally = Tally(skip_invalid=False)
-    facts = tally.facts(done, rehearsed=False)
+    tally = Tally(skip_invalid=False, rehearsed=False)
+    facts = tally.facts(done)
     assert tally.in_words(done, "s") == (
         f"nothing to remember, {facts['parts']} parts, "
         f"{facts['memories']} memories with connectors ({facts['memories_created']} new, "
@@ -300,5 +300,5 @@ def test_an_import_of_chats_counts_the_same_in_words_and_in_json() -> None:
         f"({facts['relations_created']} new), {facts['forgotten']} memories forgotten, "
         f"{facts['connectors']} unused connectors deleted; scope s"
     )
-    rehearsed = tally.in_words(ImportReport(), None)
+    rehearsed = Tally(skip_invalid=False, rehearsed=True).in_words(ImportReport(), None)
     assert rehearsed == "nothing to remember, 0 parts; nothing was written"
