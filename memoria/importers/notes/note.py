@@ -30,7 +30,7 @@ _LINK = re.compile(
 _ENTRY = "<!-- okf-entry -->"
 _NOTE_ENDING = re.compile(r"\.(md|markdown)\Z", re.IGNORECASE)
 #: Metadata of a document that are made of it, and not of its front matter.
-_OWN = frozenset({"aliases", "front_matter", "headings", "path", "source", "title"})
+_OWN = frozenset({"front_matter", "headings", "path", "source"})
 _FILE = re.compile(r"\.[A-Za-z0-9]{2,5}\Z")
 
 

@@ -276,9 +276,9 @@ def test_a_second_front_matter_is_read_too(tmp_path: Path) -> None:
 
 def test_fields_with_the_names_of_others_are_kept_apart(tmp_path: Path) -> None:
     """A web clipper writes ``source``; memoria says there which notes these are."""
-    text = "---\nsource: https://oven.example/a\npath: x\nrating: 4\n---\nText."
+    text = "---\nsource: https://oven.example/a\npath: x\nheadings: [a]\nrating: 4\n---\nText."
     note = read(tmp_path, n=text)["n.md"]
-    own = {"source": "https://oven.example/a", "path": "x"}
+    own = {"source": "https://oven.example/a", "path": "x", "headings": ["a"]}
     assert note.metadata == {"rating": 4, "path": "n.md", "front_matter": own}
 
 
