@@ -28,7 +28,10 @@ COMMANDS = {
         "benchmarks.ingest",
         "memories and edges written per second, also on your server",
     ),
-    "scopes": ("benchmarks.scopes", "what it costs to read two scopes in one recall, beside one"),
+    "scopes": (
+        "benchmarks.scopes",
+        "what it costs to read two scopes in one recall, compared with one",
+    ),
     "imports": ("benchmarks.imports", "memory that the import of 2 GB takes; needs no server"),
     "filters": ("benchmarks.filters", "what a filter of memories costs a search"),
     "tenants": ("benchmarks.tenants", "many new tenants at once on one store"),

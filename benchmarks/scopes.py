@@ -1,4 +1,4 @@
-"""Measure what it costs to read two scopes in one recall, beside one scope.
+"""Measure what it costs to read two scopes in one recall, compared with one scope.
 
     scripts/bench scopes [--rounds 100]
 

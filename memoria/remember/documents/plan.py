@@ -105,7 +105,7 @@ def plan_document(
 
 
 def without_code(text: str) -> str:
-    r"""Return a text without its blocks of code: what they name, nobody says.
+    r"""Return a text without its blocks of code: names in them are not mentions.
 
     A text that ends within a block, or begins in one, stays as it is.
 
