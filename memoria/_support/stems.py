@@ -62,7 +62,7 @@ STOP_WORDS = frozenset(
     """.split()  # noqa: SIM905  # words, not a table
 )
 # Words that an apostrophe joins, which the full-text index treats as one: l'avion, Ankara'da.
-# English endings are not words.
+# English endings are not words, and so possessives are left as they are: Ida's is one word.
 _ELIDED = re.compile(r"(?<!\w)\w++(?:['\u2019]\w++)+")
 _APOSTROPHE = re.compile("['\u2019]")
 _ENDINGS = frozenset({"d", "ll", "m", "re", "s", "t", "ve"})
@@ -79,7 +79,8 @@ def stem(word: str, language: str = "english") -> str:
     Parameters
     ----------
     language
-        Name of one of Snowball's languages. A word in Cyrillic letters is not English, but Russian.
+        Name of one of Snowball's languages. For English, the stem of a word in Cyrillic letters is
+        made by Russian rules.
 
     Examples
     --------
@@ -209,9 +210,9 @@ def search_words(text: str) -> list[str]:
 
     These are the pieces of names, the parts of names joined by dots, version numbers, words with
     signs such as `C++`, and single letters, so that `C` is not `C++`; words that an apostrophe
-    joins (`l'avion`), and the stems of Russian words. Greek and Russian words lose their accents
-    here. The index removes accents from Latin letters itself, but only if letter and accent are one
-    character.
+    joins (`l'avion`), but not of English possessives (`Ida's`), and the stems of words in Cyrillic
+    letters, by Russian rules. Greek and Cyrillic letters lose their accents here. The index removes
+    accents from Latin letters itself, but only if letter and accent are one character.
 
     >>> search_words("HttpRequest of get_user in C++, café, v2.13.0")
     ['cplusplus', 'http', 'request', 'getuser', 'get', 'user', 'v', '2', '2.13.0']
