@@ -169,11 +169,12 @@ def _messages(key: str, node: Mapping[str, Any], aside: Aside, canvases: Canvase
         canvases.name(map_in(metadata, "canvas"))
         reason = "tool that says done"
     shown = reasons_in(content.get("parts"), "content_type")
-    if reason is not None:
-        aside.left_out(shown[0] if reason == "empty" and shown else reason)
-        return []
+    if reason is not None and not (reason == "empty" and shown):  # else its parts say why
+        shown = [reason]
     for part in shown:
         aside.left_out(part)
+    if reason is not None:
+        return []
     model = string_in(metadata, "model_slug")
     return messages_of(
         text,

@@ -171,16 +171,22 @@ def _messages(
     content = fields.get("content") or string_in(fields, "text")
     created_at = time_in(fields, "created_at")
     text = artifacts.read(texts_of(content), content, id_, created_at)
-    names = []
+    names, read = [], []
     for item in as_list(fields.get("attachments"), "attachments"):
         attachment = as_map(item, "attachments")
         name = string_in(attachment, "file_name")
         if content := string_in(attachment, "extracted_content"):
             text += f"\n\n{name or 'attachment'}:\n{content}"
+            read.append(name or "attachment")
         if name:
             names.append(name)
     reasons = reasons_in(fields.get("content"))
-    reasons += ["file" for _ in as_list(fields.get("files"), "files")]
+    files = as_list(fields.get("files"), "files")
+    unread = [
+        each for each in files if not isinstance(each, dict) or each.get("file_name") not in read
+    ]
+    shown = sum(reason in ("picture", "file") for reason in reasons)  # each block shows a file
+    reasons += ["file"] * (len(unread) - shown)
     for reason in reasons:
         if reason != "tool call":  # counted where it is read: it may write an artifact
             aside.left_out(reason)

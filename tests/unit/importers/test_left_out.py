@@ -36,22 +36,25 @@ def test_parts_of_messages_and_branches_that_are_left_out_are_counted(tmp_path: 
     nodes = {"a": node(None, "See.", picture, spoken), "b": node("a", "No.")}
     nodes |= {
         "c": node("a", "Yes."),
-        "d": node("c", picture),
+        "d": node("c", picture, picture, spoken),
         "root": {"parent": None, "message": None},
     }
     chatgpt = export("chatgpt", [{"id": "c", "mapping": nodes, "current_node": "d"}])
     (found,), reasons = counted(READERS["chatgpt"], chatgpt)
     assert said(found) == [("user", "See."), ("user", "Yes.")]
-    assert reasons == {"picture": 2, "recording": 1, "abandoned branch": 1}
+    assert reasons == {"picture": 3, "recording": 2, "abandoned branch": 1}
 
     def message(uuid: str, parent: str, **more: Any) -> dict[str, Any]:
         return {"uuid": uuid, "parent_message_uuid": parent, "sender": "human", **more}
 
-    said_here = [message("a", "0", content=BLOCKS, files=[{"file_name": "x.png"}])]
+    # A block shows x.png, and the text of soil.md is there.
+    files = [{"file_name": name} for name in ("x.png", "soil.md", "plan.pdf")]
+    texts = [{"file_name": "soil.md", "extracted_content": "Loam."}]
+    said_here = [message("a", "0", content=BLOCKS, files=files, attachments=texts)]
     said_here += [message("b", "a", text="No."), message("c", "a", text="Yes.")]
     claude = export("claude", [{"uuid": "c", "chat_messages": said_here}])
     (found,), reasons = counted(READERS["claude"], claude)
-    assert said(found) == [("user", "See."), ("user", "Yes.")]
+    assert said(found) == [("user", "See.\n\nsoil.md:\nLoam."), ("user", "Yes.")]
     assert reasons == {**OF_BLOCKS, "file": 1, "abandoned branch": 1}
 
     lists = export("lists", [[{"role": "user", "content": BLOCKS, "tool_calls": [{}]}]])
