@@ -30,7 +30,7 @@ COMMANDS = {
     ),
     "scopes": (
         "benchmarks.scopes",
-        "what it costs to read two scopes in one recall, compared with one",
+        "the cost of reading two scopes in one recall, compared with one",
     ),
     "imports": ("benchmarks.imports", "memory that the import of 2 GB takes; needs no server"),
     "filters": ("benchmarks.filters", "what a filter of memories costs a search"),

@@ -1,4 +1,4 @@
-"""Measure what it costs to read two scopes in one recall, compared with one scope.
+"""Measure the cost of reading two scopes in one recall, compared with one scope.
 
     scripts/bench scopes [--rounds 100]
 
@@ -43,7 +43,7 @@ class Clock:
 
 
 async def measure(memory: memoria.GraphRetriever, clock: Clock, rounds: int) -> None:
-    """Ask one scope and both in turn, and print what they take."""
+    """Ask one scope and both in turn, and print the times."""
     layered = memory.for_scope(SCOPES[0], also_read=SCOPES[1:])
     taken: dict[int, list[tuple[float, float]]] = {1: [], 2: []}
     cut_short = 0

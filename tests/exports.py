@@ -243,7 +243,7 @@ def _memory_server(folder: Path) -> Path:
         for talk in range(TALKS)
     ]  # fmt: skip
     relations = [
-        {"type": "relation", "from": f"Plot {n}", "to": f"Plot {n + 1}", "relationType": "beside"}
+        {"type": "relation", "from": f"Plot {n}", "to": f"Plot {n + 1}", "relationType": "near"}
         for n in range(TALKS - 1)
     ]
     return _lines(folder / "memory.jsonl", [*entities, *relations])

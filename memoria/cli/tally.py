@@ -100,7 +100,7 @@ class Tally(Problems):
         self._conversations: dict[tuple[str, str], ConversationState | None] = {}
         self._messages = self._documents = self._memories = 0
         self._plain = 0  # memories that are not connectors
-        # What messages and documents would become, and messages that would be there.
+        # Parts of messages and documents, sessions, and messages that would be there already.
         self._parts = self._sessions = self._known = 0
 
     def on_left_out(self, reason: str) -> None:

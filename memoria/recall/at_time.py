@@ -91,7 +91,7 @@ class InWindow:
         The newest memories of the window, up to one more than `MOST`, if the question asks for
         nothing but a time.
     hits
-        Otherwise, what was found there.
+        Otherwise, the memories found there.
     empty
         Whether the scope is known to have no memories from the window, where ``hits`` are given.
     error
@@ -139,7 +139,7 @@ def at_time(found: Seeds, inside: InWindow, request: SeedRequest, when: When) ->
     Parameters
     ----------
     request
-        What the search looked for, without the window.
+        The search, without the window.
     """
     where, window = request.where, when.window
     if window is None:

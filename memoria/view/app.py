@@ -66,7 +66,7 @@ def build_app(
     token
         What the page must send with each request.
     ticket
-        What it may send once to get the token.
+        Secret that the page may exchange for the token, once.
     hosts
         Names under which it answers, with the port, such as ``127.0.0.1:8000``.
     """

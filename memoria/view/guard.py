@@ -59,7 +59,7 @@ class Ticket:
     Attributes
     ----------
     text
-        What nobody can guess.
+        The secret.
     until_s
         When it ends, by the monotonic clock; seconds.
     """
@@ -78,7 +78,7 @@ class Guard:
     token
         What the header `TOKEN_HEADER` must hold.
     ticket
-        What a POST to `ENTER` must hold instead; None if the token is never given out.
+        The secret that a POST to `ENTER` must hold instead; None if the token is never given out.
     hosts
         What the header ``Host`` may hold, with the port.
     """
@@ -108,7 +108,7 @@ class Guard:
         await (answered or self._app)(scope, receive, send_guarded)
 
     def _answer(self, headers: Headers, method: str, path: str) -> JSONResponse | None:
-        """Answer what the application must not, or need not, answer."""
+        """Answer requests that the application must not, or need not, answer."""
         if headers.get("host", "") not in self._hosts:
             return refusal(403, "Forbidden", "memoria view answers to the names of this machine")
         if not path.startswith(_API):

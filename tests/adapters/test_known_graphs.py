@@ -72,11 +72,11 @@ async def write_graphiti(server: EphemeralNeo4j) -> None:
 
     class NoModel(LLMClient):
         async def _generate_response(self, *_: Any, **__: Any) -> dict[str, Any]:
-            raise NotImplementedError
+            raise AssertionError("nodes and facts are given, so no model is asked")
 
     class NoRanker(CrossEncoderClient):
-        async def rank(self, query: str, passages: list[str]) -> list[tuple[str, float]]:
-            raise NotImplementedError
+        async def rank(self, *_: Any, **__: Any) -> list[tuple[str, float]]:
+            raise AssertionError("nothing is searched, so nothing is ranked")
 
     own: dict[str, Any] = {"group_id": "demo", "created_at": NOW}
     named = {
@@ -182,7 +182,7 @@ async def write_agent_memory(server: EphemeralNeo4j) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """A library: what its mapping is called, how it writes, and what is found of it."""
+    """A library: the name of its mapping, its writer, and the texts that are found."""
 
     write: Callable[[EphemeralNeo4j], Awaitable[None]]
     name: str

@@ -67,7 +67,7 @@ async def test_a_ticket_opens_the_page_once(browser: Browser, retriever: GraphRe
     ):
         has_scope = "scope => document.getElementById('scope').value === scope"
         await page.wait_for_function(has_scope, arg=retriever.scope)
-        assert page.url == f"{served.url}/", "the ticket is no longer in the address"
+        assert page.url == f"{served.url}/", "the address still holds the ticket"
         await page.reload()
         await page.wait_for_function(has_scope, arg=retriever.scope)
         async with opened(browser, served, secret) as second:

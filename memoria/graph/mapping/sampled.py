@@ -47,7 +47,7 @@ _READ: Mapping[str, tuple[tuple[str, ...], str]] = {
 def sample_problems(
     mapping: GraphMapping, number: int, label: str, rows: Sequence[Sequence[object]]
 ) -> Iterator[Problem]:
-    """Yield what a sample of the nodes of a label says against their mapping.
+    """Yield problems that a sample of the nodes of a label shows in their mapping.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def sample_problems(
 def edge_sample_problems(
     mapping: GraphMapping, number: int, rows: Sequence[Sequence[object]]
 ) -> Iterator[Problem]:
-    """Yield what a sample of the relationships of a type says against their mapping.
+    """Yield problems that a sample of the relationships of a type shows in their mapping.
 
     Parameters
     ----------

@@ -92,7 +92,7 @@ BUILDER = [
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """A graph: what wrote it, a question, and what is found for it, with the hops to it."""
+    """A graph: its writer, a question, and the texts found for it, with the hops to them."""
 
     name: str
     rows: list[str]

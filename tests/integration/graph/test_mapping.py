@@ -393,7 +393,7 @@ async def test_a_mapping_that_does_not_fit_is_refused_before_any_query(
             [one async for one in stream]
 
 
-#: What a property says about the end of an edge or a node -> whether it is over in 2026.
+#: Value of a property that tells the end of an edge or a node -> whether it is over in 2026.
 TIMES: list[tuple[object, bool]] = [
     (datetime(2025, 1, 1, tzinfo=UTC), True), (datetime(2030, 1, 1, tzinfo=UTC), False),
     (datetime(2025, 1, 1), True), (datetime(2030, 1, 1), False), ("2026-01-01 12:00", False),

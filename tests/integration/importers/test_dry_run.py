@@ -1,4 +1,4 @@
-"""What a dry run says of an export of every format, compared with its import."""
+"""Counts of a dry run of every format, compared with those of its import."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def odd_memory_server(path: Path) -> None:
     more_lines(
         path,
         {"type": "entity", "name": "Well", "entityType": "place", "observations": twice},
-        {"type": "relation", "from": "Well", "to": "Nowhere", "relationType": "beside"},
+        {"type": "relation", "from": "Well", "to": "Nowhere", "relationType": "near"},
     )
 
 

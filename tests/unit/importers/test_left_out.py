@@ -1,4 +1,4 @@
-"""What readers of chats leave out, and count. All exports are made up."""
+"""Parts of chats that readers leave out and count. All exports are made up."""
 
 from __future__ import annotations
 
