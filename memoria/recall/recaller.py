@@ -164,7 +164,7 @@ class Recaller:
             if subjects is not None and self._vector is not None and self._like is not None:
                 # The first such question waits for the model, and has waited for the embedder.
                 self._probe = await subjects.probe(
-                    self._vector, aside=self._like.aside, until=self._after(0.5), notes=notes
+                    self._vector, like=self._like, until=self._after(0.5), notes=notes
                 )
         return facts, notes
 

@@ -37,6 +37,7 @@ from memoria.embed import DEFAULT_ONNX_MODEL
 from memoria.errors import MemoriaError
 from memoria.recall import asides
 from memoria.recall.examples import Background, Examples, is_default, unit_vectors
+from memoria.recall.ranking import Likeness
 from memoria.recall.ranking.substance import substance
 from memoria.recall.ranking.talk import sentences
 from memoria.recall.seeds import SeedRequest, joined, search_seeds
@@ -57,6 +58,7 @@ FITTED = Path(__file__).with_suffix(".npz")
 _OF_EACH_KIND = 3
 # Statements that tell what cosines with a probe are usual, evenly spread over all; at least.
 _USUAL = 500
+# Differences of cosines, here and below, are those of the default embedder; see `Likeness.usual`.
 # Cosines of a question with those of two subjects that differ by so much make the nearer one e
 # times as probable.
 _SOFTNESS = 0.05
@@ -176,7 +178,7 @@ class Subjects:
         self._fault = "it takes long"
 
     async def probe(
-        self, vector: Sequence[float], *, aside: float, until: float, notes: list[str]
+        self, vector: Sequence[float], *, like: Likeness, until: float, notes: list[str]
     ) -> Probe | None:
         """Return a vector near statements that may answer; None without a known subject.
 
@@ -184,8 +186,8 @@ class Subjects:
         ----------
         vector
             Vector of the question.
-        aside
-            How close it is to small talk; see `Asides.likeness`.
+        like
+            How close it is to small talk.
         until
             Time of the loop's clock until which to wait for the model; seconds.
         notes
@@ -199,7 +201,7 @@ class Subjects:
                 "may be missing"
             )
             return None
-        return self._model.probe(np.asarray(vector, np.float64), aside)
+        return self._model.probe(np.asarray(vector, np.float64), like)
 
     async def _make(self) -> None:
         try:
@@ -271,13 +273,14 @@ class Model:
         }
         np.savez(file, edition=edition(), **(arrays | short))
 
-    def probe(self, vector: Array, aside: float) -> Probe | None:
+    def probe(self, vector: Array, like: Likeness) -> Probe | None:
         """Return a vector near statements that may answer; None without a known subject."""
         question = unit_vectors(vector[None])[0]
-        near = self.questions @ question
-        cosines = np.full(self.directions.shape[1], -1.0)
+        near = like.usual(self.questions @ question)
+        cosines = np.full(self.directions.shape[1], -np.inf)
         np.maximum.at(cosines, self.asked, near)
-        nearer = (float(cosines.max()) - aside - _NO_NEARER) / (_MUCH_NEARER - _NO_NEARER)
+        difference = float(cosines.max()) - like.usual(like.aside)
+        nearer = (difference - _NO_NEARER) / (_MUCH_NEARER - _NO_NEARER)
         if nearer <= 0:
             return None
         by_language = self._languages(near)

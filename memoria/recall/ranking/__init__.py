@@ -3,6 +3,7 @@
 from memoria.recall.ranking.alike import ask_alike
 from memoria.recall.ranking.candidates import (
     NOTHING_KNOWN,
+    USUAL_SPREAD,
     Candidate,
     Facts,
     FactsRequest,
@@ -17,6 +18,7 @@ from memoria.recall.ranking.talk import with_session
 
 __all__ = [
     "NOTHING_KNOWN",
+    "USUAL_SPREAD",
     "Candidate",
     "Facts",
     "FactsRequest",

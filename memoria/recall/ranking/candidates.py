@@ -11,7 +11,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from memoria._support import foreign
 from memoria.graph.connectors import is_connector
@@ -22,6 +25,10 @@ from memoria.store.queries import load
 from memoria.types import Exploration, MemoryFilter, MemoryNode, Path
 from memoria.types.validity import Validity
 
+Cosine = TypeVar("Cosine", float, NDArray[np.float64])
+
+#: `Likeness.spread` of the default embedder, for which weights and limits were chosen.
+USUAL_SPREAD = 0.48655336468
 # Support by a neighbour is divided by the root of its degree: from this degree on, less than a
 # twentieth of it is left.
 MAX_DEGREE = 400
@@ -92,11 +99,20 @@ class Likeness:
 
     aside: float
     leaning: float
-    spread: float = 1.0
+    spread: float
 
     def margin(self, cosine: float) -> float:
         """Return how much nearer to the query than small talk a text with this cosine is."""
         return (cosine - self.aside) / self.spread
+
+    def usual(self, cosine: Cosine) -> Cosine:
+        """Return the cosine that the default embedder gives texts which are about as near.
+
+        Some embedders place any two texts close together. So what is missing to 1 is stretched, by
+        how much farther apart the default embedder places messages.
+        """
+        missing: Cosine = 1.0 - cosine
+        return 1.0 - missing * (USUAL_SPREAD / self.spread)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +163,10 @@ class Facts:
     probed: Mapping[str, float] = field(default_factory=dict)
     asks: float = 0.0
     usual: tuple[float, float] = (0.0, 0.1)
+
+    def usual_cosine(self, cosine: float) -> float:
+        """Return what the default embedder would give; the cosine itself if that is not known."""
+        return cosine if self.like is None else self.like.usual(cosine)
 
 
 NOTHING_KNOWN = Facts(cosines={}, degrees={}, neighbours={})

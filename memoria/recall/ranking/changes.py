@@ -80,7 +80,9 @@ def replacements(candidates: Sequence[Candidate], sums: Array, facts: Facts) -> 
         if id_ not in stating:
             continue
         older = memories[id_]
-        others = {other: cosine for other, cosine in row.items() if other in stating}
+        others = {
+            other: facts.usual_cosine(cosine) for other, cosine in row.items() if other in stating
+        }
         newer = sorted(
             (other for other, cosine in others.items() if cosine < _SAME),
             key=lambda other: (-others[other], other),

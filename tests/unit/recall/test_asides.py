@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from memoria.embed import DEFAULT_ONNX_MODEL, CallableEmbedder
-from memoria.recall.asides import LEANING_VECTORS, VECTORS, Asides, examples, leaning
-from memoria.recall.ranking import Likeness
+from memoria.recall.asides import LEANING_VECTORS, VECTORS, Asides, examples, leaning, spread
+from memoria.recall.examples import unit_vectors
+from memoria.recall.ranking import USUAL_SPREAD, Likeness
 
 # Calls that embed all examples, in batches of 64.
 CALLS = -(-len(examples()) // 64) - (-len(leaning()) // 64)
@@ -46,6 +47,14 @@ def test_examples_are_distinct_and_each_has_a_vector() -> None:
     assert all(text == text.strip() != "" for text in texts)
     assert np.load(VECTORS).shape == (len(examples()), 384)
     assert np.load(LEANING_VECTORS).shape == (len(leaning()), 384)
+
+
+def test_the_usual_spread_is_that_of_the_default_embedder() -> None:
+    vectors = unit_vectors(np.load(VECTORS).astype(np.float64))
+    assert spread(vectors) == pytest.approx(USUAL_SPREAD, abs=1e-9)
+    like = Likeness(aside=0.0, leaning=0.0, spread=USUAL_SPREAD / 2)
+    assert like.usual(1.0) == 1.0
+    assert like.usual(0.7) == pytest.approx(0.4)
 
 
 async def likeness(asides: Asides, *, within_s: float = 5.0) -> tuple[Likeness | None, list[str]]:

@@ -14,9 +14,10 @@ import pytest
 
 import memoria.recall.subjects
 from memoria.embed import DEFAULT_ONNX_MODEL
-from memoria.recall.asides import Asides
+from memoria.recall.asides import Asides, spread
 from memoria.recall.asides import examples as small_talk
-from memoria.recall.examples import Array
+from memoria.recall.examples import Array, unit_vectors
+from memoria.recall.ranking import USUAL_SPREAD, Likeness
 from memoria.recall.subjects import (
     FITTED,
     Example,
@@ -50,6 +51,11 @@ class ByFirstLine:
         raise AssertionError(text)
 
 
+def like(aside: float) -> Likeness:
+    """Return how close a message is to small talk, by an embedder like the default one."""
+    return Likeness(aside=aside, leaning=aside, spread=USUAL_SPREAD)
+
+
 def in_time(within_s: float = 60.0) -> float:
     """Return a limit of the loop's clock; by default one that a busy machine keeps, too."""
     return asyncio.get_running_loop().time() + within_s
@@ -78,7 +84,7 @@ async def test_the_probe_is_near_to_statements_of_the_subject_and_to_the_questio
     found = Subjects(Asides(embedder).examples)
     for row in (0, 7):
         question = np.eye(embedder.dimensions)[2 * row + 1]
-        probe = await found.probe(question.tolist(), aside=0.3, until=in_time(), notes=[])
+        probe = await found.probe(question.tolist(), like=like(0.3), until=in_time(), notes=[])
         assert probe is not None
         assert np.linalg.norm(probe.vector) == pytest.approx(1.0)
         assert probe.share == 1.0
@@ -95,10 +101,39 @@ async def test_a_question_hardly_nearer_to_questions_than_to_small_talk_has_no_p
     embedder = ByFirstLine()
     found = Subjects(Asides(embedder).examples)
     question = np.eye(embedder.dimensions)[1].tolist()  # its cosine with an example is 1
-    assert await found.probe(question, aside=0.96, until=in_time(), notes=[]) is None
-    half = await found.probe(question, aside=0.915, until=in_time(), notes=[])
+    assert await found.probe(question, like=like(0.96), until=in_time(), notes=[]) is None
+    half = await found.probe(question, like=like(0.915), until=in_time(), notes=[])
     assert half is not None
     assert half.share == pytest.approx(0.5)
+
+
+def test_an_embedder_that_places_all_texts_close_together_finds_the_same_subjects() -> None:
+    told = [one for one in subjects() if one.subject < 8]
+    rng = np.random.default_rng(0)
+    of_subject = rng.normal(size=(8, 24))
+    vectors = of_subject[[one.subject for one in told]] + rng.normal(size=(len(told), 24))
+    # Far from the facts, and from each other as the default embedder places small talk.
+    talk = np.eye(24)[0] + 0.22 * rng.normal(size=(400, 24))
+    told_apart, talk_apart = unit_vectors(vectors), unit_vectors(talk)
+    question = told_apart[[one.asks for one in told]][0] + 0.1 * rng.normal(size=24)
+
+    def closer(some: Array, share: float) -> Array:
+        """Give all vectors one component in common: what their cosines lack to 1 shrinks."""
+        common = np.full((len(some), 1), (1 - share) ** 0.5)
+        return np.concatenate([share**0.5 * unit_vectors(some), common], axis=1)
+
+    probes = []
+    for share in (1.0, 0.3, 0.05):
+        vector, small_talk = closer(question[None], share)[0], closer(talk_apart, share)
+        of_talk = float(np.sort(small_talk @ vector)[-4:-1].mean())
+        known = Likeness(aside=of_talk, leaning=of_talk, spread=spread(small_talk))
+        probe = fit(told, closer(told_apart, share), small_talk).probe(vector, known)
+        assert probe is not None
+        found = np.array(probe.vector[:24])
+        probes.append((probe.share, found / np.linalg.norm(found)))
+    for number, direction in probes[1:]:
+        assert number == pytest.approx(probes[0][0])
+        assert float(direction @ probes[0][1]) > 0.9  # the penalty of the regressions stays
 
 
 async def test_without_vectors_of_the_examples_there_is_no_probe_but_a_note() -> None:
@@ -108,7 +143,7 @@ async def test_without_vectors_of_the_examples_there_is_no_probe_but_a_note() ->
 
     notes: list[str] = []
     found = Subjects(Asides(Failing()).examples)
-    assert await found.probe([1.0], aside=0.3, until=in_time(), notes=notes) is None
+    assert await found.probe([1.0], like=like(0.3), until=in_time(), notes=notes) is None
     assert notes == [
         "examples of facts are not embedded (ConnectionError): statements in other words may be "
         "missing"
@@ -128,11 +163,11 @@ async def test_a_model_that_takes_long_is_made_once_and_used_by_the_next_questio
     embedder = ByFirstLine()
     found = Subjects(Asides(embedder).examples)
     question, notes = np.eye(embedder.dimensions)[1].tolist(), list[str]()
-    assert await found.probe(question, aside=0.3, until=in_time(0.5), notes=notes) is None
+    assert await found.probe(question, like=like(0.3), until=in_time(0.5), notes=notes) is None
     assert len(notes) == 1
-    assert await found.probe(question, aside=0.3, until=in_time(0.1), notes=notes) is None
+    assert await found.probe(question, like=like(0.3), until=in_time(0.1), notes=notes) is None
     release.set()
-    assert await found.probe(question, aside=0.3, until=in_time(), notes=notes) is not None
+    assert await found.probe(question, like=like(0.3), until=in_time(), notes=notes) is not None
     assert made == [True]
 
 
@@ -162,7 +197,7 @@ async def test_the_default_embedder_has_its_model_already() -> None:
     found = Subjects(Asides(embedder).examples)
     of_own, of_others, of_another = list[float](), list[float](), list[float]()
     for row, question in zip(model.questions, questions, strict=True):
-        probe = await found.probe(row.tolist(), aside=0.3, until=in_time(), notes=[])
+        probe = await found.probe(row.tolist(), like=like(0.3), until=in_time(), notes=[])
         assert probe is not None
         cosines = model.usual @ probe.vector
         for one, cosine in zip(usual, cosines.tolist(), strict=True):
@@ -181,7 +216,7 @@ async def test_a_model_that_can_not_be_read_is_named_and_costs_the_probe_alone(
     monkeypatch.setattr(memoria.recall.subjects, "FITTED", tmp_path / "missing.npz")
     notes: list[str] = []
     found = Subjects(Asides(embedder).examples)
-    assert await found.probe([1.0], aside=0.3, until=in_time(), notes=notes) is None
+    assert await found.probe([1.0], like=like(0.3), until=in_time(), notes=notes) is None
     assert "(FileNotFoundError)" in notes[0]
     assert "the model of facts can't be made (FileNotFoundError)" in caplog.text
 
@@ -216,7 +251,7 @@ async def test_the_probe_is_that_of_the_language_of_the_question() -> None:
     embedder = ByLanguage()
     german = np.eye(embedder.dimensions)[2 * pairs.index(("de", 0)) + 1]
     probe = await Subjects(Asides(embedder).examples).probe(
-        german.tolist(), aside=0.3, until=in_time(), notes=[]
+        german.tolist(), like=like(0.3), until=in_time(), notes=[]
     )
     assert probe is not None
     near = {of: probe.vector[2 * pairs.index((of, 0))] for of in ("de", "en", "es", "fr")}

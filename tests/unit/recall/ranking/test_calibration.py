@@ -15,7 +15,13 @@ from hypothesis import strategies as st
 
 from memoria.errors import ConfigError
 from memoria.recall.context.config import ContextConfig
-from memoria.recall.ranking import NOTHING_KNOWN, Facts, Likeness, rank_by_relevance
+from memoria.recall.ranking import (
+    NOTHING_KNOWN,
+    USUAL_SPREAD,
+    Facts,
+    Likeness,
+    rank_by_relevance,
+)
 from memoria.recall.ranking.calibration import (
     KEEP_ORDER,
     Calibration,
@@ -169,6 +175,34 @@ def test_a_command_is_more_relevant_the_nearer_it_is_to_requests_that_need_a_mem
     far, near, same = relevance_with(*likes)
     limit = ContextConfig().min_best_relevance
     assert far < limit < near < same
+
+
+@pytest.mark.parametrize("share", [0.3, 1.8])
+def test_an_embedder_with_vectors_closer_together_or_farther_apart_ranks_the_same(
+    share: float,
+) -> None:
+    cosines = {"a": 0.8, "b": 0.75, "c": 0.5, "d": 0.45}
+    all_ = [candidate(id_, f"{id_} rain") for id_ in cosines]
+    neighbours = {"a": [("c", 0.9, True)], "b": [("d", 0.7, False)]}
+    like = Likeness(aside=0.55, leaning=0.6, spread=USUAL_SPREAD)
+    usual = Facts(cosines=cosines, degrees={}, neighbours=neighbours, like=like)
+    other = replace(
+        usual,
+        cosines={id_: 1 - share * (1 - cosine) for id_, cosine in cosines.items()},
+        like=Likeness(
+            aside=1 - share * (1 - like.aside),
+            leaning=1 - share * (1 - like.leaning),
+            spread=share * like.spread,
+        ),
+    )
+    expected, found = (
+        rank_by_relevance("snow or rain", all_, facts, RelevanceConfig.default())
+        for facts in (usual, other)
+    )
+    assert [one.id for one in found] == [one.id for one in expected]
+    for one, same in zip(found, expected, strict=True):
+        assert one.features == pytest.approx(same.features)
+        assert one.relevance == pytest.approx(same.relevance)
 
 
 def test_a_calibration_survives_a_file_and_is_checked(tmp_path: File) -> None:
