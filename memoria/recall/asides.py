@@ -49,15 +49,24 @@ def leaning() -> tuple[str, ...]:
 class Asides:
     """The examples as vectors of one embedder, made at most once.
 
+    Parameters
+    ----------
+    kept_in
+        As for `Examples`.
+
     Attributes
     ----------
     examples
         Those of small talk.
     """
 
-    def __init__(self, embedder: Embedder) -> None:
-        self.examples = Examples(embedder, examples(), name="small talk", shipped=VECTORS)
-        self._leaning = Examples(embedder, leaning(), name="requests", shipped=LEANING_VECTORS)
+    def __init__(self, embedder: Embedder, kept_in: Path | None = None) -> None:
+        self.examples = Examples(
+            embedder, examples(), name="small talk", kept_in=kept_in, shipped=VECTORS
+        )
+        self._leaning = Examples(
+            embedder, leaning(), name="requests", kept_in=kept_in, shipped=LEANING_VECTORS
+        )
 
     async def likeness(
         self, vector: Sequence[float], *, until: float, notes: list[str]

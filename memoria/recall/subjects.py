@@ -53,8 +53,8 @@ log = logging.getLogger(__name__)
 _EXAMPLES = Path(__file__).with_suffix(".txt")
 #: The model by the default embedder; ``scripts/embed_examples.py`` writes the file.
 FITTED = Path(__file__).with_suffix(".npz")
-# Any other embedder embeds so many examples of each kind for each subject and language: all of them
-# would take it minutes.
+# Any other embedder first embeds so many examples of each kind for each subject and language, since
+# it may take minutes to embed all of them.
 _OF_EACH_KIND = 3
 # Statements that tell what cosines with a probe are usual, evenly spread over all; at least.
 _USUAL = 500
@@ -162,7 +162,7 @@ class Probe:
 
 
 class Subjects:
-    """The model by one embedder, made at most once.
+    """The model by one embedder, made at most once: of a few examples, then of all of them.
 
     Parameters
     ----------
@@ -172,9 +172,9 @@ class Subjects:
 
     def __init__(self, small_talk: Examples) -> None:
         self._small_talk = small_talk
-        self._examples: Examples | None = None  # of an embedder that is not the default one
+        self._parts: tuple[Examples, Examples] | None = None  # a few, and the others
         self._model: Model | None = None
-        self._making = Background()
+        self._making, self._completing = Background(), Background()
         self._fault = "it takes long"
 
     async def probe(
@@ -205,25 +205,42 @@ class Subjects:
 
     async def _make(self) -> None:
         try:
-            self._model = await self._made()
+            if is_default(self._small_talk.embedder):
+                self._model = await asyncio.to_thread(Model.read, FITTED)
+            else:
+                await self._fit()
         except Exception as exc:  # noqa: BLE001  # a file that can't be read, say
             self._fault = type(exc).__name__
             throttled_warning(log, "the model of facts can't be made (%s)", self._fault)
 
-    async def _made(self) -> Model | None:
-        embedder = self._small_talk.embedder
-        if is_default(embedder):
-            return await asyncio.to_thread(Model.read, FITTED)
-        few = await asyncio.to_thread(a_few)
-        if self._examples is None:
-            self._examples = Examples(embedder, [one.text for one in few], name="facts")
-        told = await self._examples.vectors(math.inf)
-        talk = None if told is None else await self._small_talk.vectors(math.inf)
-        if told is None or talk is None:
-            self._fault = (self._examples if told is None else self._small_talk).fault
-            return None
-        # On a busy machine, the regressions take seconds.
-        return await asyncio.to_thread(fit, few, told, talk)
+    async def _fit(self) -> None:
+        """Fit a model to a few examples, and leave the one of all to a task in the background."""
+        few, others = await asyncio.to_thread(parts)
+        if self._parts is None:
+            self._parts = (self._facts(few), self._facts(others))
+        first, rest = self._parts
+        talk, told = await self._small_talk.vectors(math.inf), await first.vectors(math.inf)
+        if talk is None or told is None:
+            self._fault = (self._small_talk if talk is None else first).fault
+            return
+
+        async def complete() -> None:
+            more = await rest.vectors(math.inf)
+            if more is not None:
+                all_ = np.concatenate([told, more])
+                self._model = await asyncio.to_thread(fit, (*few, *others), all_, talk)
+
+        if await asyncio.to_thread(rest.are_kept):
+            await complete()
+        if self._model is None:
+            # On a busy machine, the regressions take seconds.
+            self._model = await asyncio.to_thread(fit, few, told, talk)
+            await self._completing.wait(complete, until=-math.inf)
+
+    def _facts(self, some: Sequence[Example]) -> Examples:
+        talk = self._small_talk
+        texts = [one.text for one in some]
+        return Examples(talk.embedder, texts, name="facts", kept_in=talk.kept_in)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -311,16 +328,16 @@ def edition() -> str:
     return hashlib.sha256(f"{made_of}\n{texts}".encode()).hexdigest()
 
 
-def a_few() -> tuple[Example, ...]:
-    """Return the first three examples of each kind for each subject and language."""
+@cache
+def parts() -> tuple[tuple[Example, ...], tuple[Example, ...]]:
+    """Return the first three examples of each kind for each subject and language, and the rest."""
     counts = Counter[tuple[int, str, bool, bool]]()
-    found = []
+    few, others = list[Example](), list[Example]()
     for one in subjects():
         kind = (one.subject, one.language, one.asks, one.own)
         counts[kind] += 1
-        if counts[kind] <= _OF_EACH_KIND:
-            found.append(one)
-    return tuple(found)
+        (few if counts[kind] <= _OF_EACH_KIND else others).append(one)
+    return tuple(few), tuple(others)
 
 
 def fit(told: Sequence[Example], vectors: Array, small_talk: Array) -> Model:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from memoria.recall.ranking import USUAL_SPREAD, Likeness
 # Calls that embed all examples, in batches of 64.
 CALLS = -(-len(examples()) // 64) - (-len(leaning()) // 64)
 # All examples have the same vector, so their spread is the least there is.
-NEARLY_HALF: Any = pytest.approx(0.5)
+NEARLY_HALF: Any = pytest.approx(0.5, abs=1e-3)
 HALF = Likeness(aside=NEARLY_HALF, leaning=NEARLY_HALF, spread=0.01)
 MISSING = "examples of small talk are not embedded ({}): no relevance is known"
 
@@ -63,55 +65,124 @@ async def likeness(asides: Asides, *, within_s: float = 5.0) -> tuple[Likeness |
     return await asides.likeness((1.0, 0.0), until=until, notes=notes), notes
 
 
-async def test_examples_are_embedded_once_for_all_recalls() -> None:
+async def test_examples_are_embedded_once_for_all_recalls(tmp_path: Path) -> None:
     embedder = Counting(wait_s=0.01)
-    asides = Asides(embedder)
+    asides = Asides(embedder, tmp_path)
     found = await asyncio.gather(*(likeness(asides) for _ in range(5)))
     assert found == [(HALF, [])] * 5
     assert embedder.calls == CALLS
 
 
-async def test_default_embedder_has_its_vectors_already() -> None:
+async def test_default_embedder_has_its_vectors_already(tmp_path: Path) -> None:
     embedder = Counting(name=DEFAULT_ONNX_MODEL)
     embedder.dimensions = 384
-    asides, until = Asides(embedder), asyncio.get_running_loop().time() + 60.0
+    asides, until = Asides(embedder, tmp_path), asyncio.get_running_loop().time() + 60.0
     assert await asides.likeness(np.load(VECTORS)[0], until=until, notes=[]) is not None
     assert embedder.calls == 0
     embedder.dimensions = 2  # another embedder of that name
-    assert await likeness(Asides(embedder)) == (HALF, [])
+    assert await likeness(Asides(embedder, tmp_path)) == (HALF, [])
 
 
-async def test_an_embedder_slower_than_recalls_is_asked_once() -> None:
+async def test_an_embedder_slower_than_recalls_is_asked_once(tmp_path: Path) -> None:
     embedder = Counting(wait_s=0.1)
-    asides = Asides(embedder)
+    asides = Asides(embedder, tmp_path)
     found = [await likeness(asides, within_s=0.06) for _ in range(40)]
     assert found[0] == (None, [MISSING.format("it takes long")])
     assert found[-1] == (HALF, [])
     assert embedder.calls == CALLS
 
 
-async def test_an_embedder_that_fails_is_left_alone_for_a_while() -> None:
+async def test_an_embedder_that_fails_is_left_alone_for_a_while(tmp_path: Path) -> None:
     embedder = Counting(fails=True)
-    asides = Asides(embedder)
+    asides = Asides(embedder, tmp_path)
     found = [await likeness(asides) for _ in range(5)]
     assert found == [(None, [MISSING.format("ConnectionError")])] * 5
     assert embedder.calls == 1
 
 
-async def test_an_example_without_a_vector_is_near_to_nothing() -> None:
+async def test_an_example_without_a_vector_is_near_to_nothing(tmp_path: Path) -> None:
     def embed(texts: list[str]) -> list[list[float]]:
         return [[0.0, 0.0] if text in ("?", "...") else [0.5, 0.75**0.5] for text in texts]
 
-    asides = Asides(CallableEmbedder(embed, dimensions=2, name="words"))
+    asides = Asides(CallableEmbedder(embed, dimensions=2, name="words"), tmp_path)
     assert await likeness(asides) == (HALF, [])
 
 
-async def test_a_note_names_the_examples_without_vectors() -> None:
+async def test_a_note_names_the_examples_without_vectors(tmp_path: Path) -> None:
     def embed(texts: list[str]) -> list[list[float]]:
         if {*texts} & {*leaning()}:
             raise ConnectionError("gone")
         return [[0.5, 0.75**0.5] for _ in texts]
 
-    found, [note] = await likeness(Asides(CallableEmbedder(embed, dimensions=2, name="words")))
+    found, [note] = await likeness(
+        Asides(CallableEmbedder(embed, dimensions=2, name="words"), tmp_path)
+    )
     assert found is None
     assert note.startswith("examples of requests are not embedded")
+
+
+async def test_vectors_are_kept_for_the_next_process(tmp_path: Path) -> None:
+    folder, embedder = tmp_path / "home" / "examples", Counting()
+    assert await likeness(Asides(embedder, folder)) == (HALF, [])
+    assert embedder.calls == CALLS
+    assert modes(folder) == Counter({0o700: 1, 0o600: CALLS})
+
+    again = Counting()
+    assert await likeness(Asides(again, folder)) == (HALF, [])
+    assert again.calls == 2  # the first text of each kind: does it still have its kept vector?
+
+    other = Counting(name="other")
+    assert await likeness(Asides(other, folder)) == (HALF, [])
+    assert other.calls == CALLS
+
+
+async def test_vectors_of_another_model_with_the_same_name_are_replaced(tmp_path: Path) -> None:
+    class Another(Counting):
+        async def embed_documents(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+            self.calls += 1
+            return [(0.75**0.5, 0.5)] * len(texts)
+
+    assert await likeness(Asides(Counting(), tmp_path)) == (HALF, [])
+    for expected in (CALLS + 2, 2):
+        embedder = Another()
+        found, _ = await likeness(Asides(embedder, tmp_path))
+        assert found is not None
+        assert found.aside == pytest.approx(0.75**0.5, abs=1e-3)
+        assert embedder.calls == expected
+
+
+def modes(folder: Path) -> Counter[int]:
+    """Return how many of a folder and its files have which permissions."""
+    return Counter(file.stat().st_mode & 0o777 for file in (folder, *folder.iterdir()))
+
+
+def tear(folder: Path) -> None:
+    """Cut one of the files short, as a process that is killed while it writes does."""
+    file = min(folder.iterdir())
+    file.write_bytes(file.read_bytes()[:-1])
+
+
+async def test_a_process_that_ends_early_leaves_the_rest_to_the_next_one(tmp_path: Path) -> None:
+    class Ending(Counting):
+        async def embed_documents(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+            if self.calls == 3:
+                raise ConnectionError("gone")
+            return await super().embed_documents(texts)
+
+    assert await likeness(Asides(Ending(), tmp_path)) == (
+        None,
+        [MISSING.format("ConnectionError")],
+    )
+    tear(tmp_path)
+    embedder = Counting()
+    assert await likeness(Asides(embedder, tmp_path)) == (HALF, [])
+    # If the torn file is that of the first text, nothing tells whether the others still fit.
+    assert embedder.calls in (CALLS - 2 + 1, CALLS)
+
+
+async def test_a_folder_that_can_not_be_written_costs_only_the_time(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder", encoding="utf-8")
+    for _ in range(2):
+        embedder = Counting()
+        assert await likeness(Asides(embedder, tmp_path / "file" / "examples")) == (HALF, [])
+        assert embedder.calls == CALLS

@@ -22,14 +22,18 @@ from memoria.recall.subjects import (
     FITTED,
     Example,
     Model,
+    Probe,
     Subjects,
-    a_few,
     asks_alone,
     directions,
     edition,
     fit,
+    parts,
     subjects,
 )
+
+# Calls that embed small talk, a few examples, and the others, in batches of 64.
+CALLS = [-(-len(some) // 64) for some in (small_talk(), *parts())]
 
 
 class ByFirstLine:
@@ -65,7 +69,7 @@ def test_each_subject_has_questions_and_statements_and_no_text_comes_twice() -> 
     told = subjects()
     count = len({one.subject for one in told})
     assert count > 40
-    for some in (told, a_few()):
+    for some in (told, parts()[0]):
         for number in range(count):
             of_subject = [one for one in some if one.subject == number]
             assert any(one.asks for one in of_subject), of_subject[0]
@@ -79,9 +83,11 @@ def test_each_subject_has_questions_and_statements_and_no_text_comes_twice() -> 
     assert all(one.text == one.text.strip() != "" for one in told)
 
 
-async def test_the_probe_is_near_to_statements_of_the_subject_and_to_the_question() -> None:
+async def test_the_probe_is_near_to_statements_of_the_subject_and_to_the_question(
+    tmp_path: Path,
+) -> None:
     embedder = ByFirstLine()
-    found = Subjects(Asides(embedder).examples)
+    found = Subjects(Asides(embedder, tmp_path).examples)
     for row in (0, 7):
         question = np.eye(embedder.dimensions)[2 * row + 1]
         probe = await found.probe(question.tolist(), like=like(0.3), until=in_time(), notes=[])
@@ -93,13 +99,13 @@ async def test_the_probe_is_near_to_statements_of_the_subject_and_to_the_questio
         by_size = np.argsort(probe.vector)[::-1]
         assert by_size[:2].tolist() == [2 * row, 2 * row + 1]
         assert probe.vector[2 * row + 1] / probe.vector[2 * row] == pytest.approx(0.27, abs=0.05)
-    texts = len(a_few()), len(small_talk())
-    assert embedder.calls == sum(-(-count // 64) for count in texts)
 
 
-async def test_a_question_hardly_nearer_to_questions_than_to_small_talk_has_no_probe() -> None:
+async def test_a_question_hardly_nearer_to_questions_than_to_small_talk_has_no_probe(
+    tmp_path: Path,
+) -> None:
     embedder = ByFirstLine()
-    found = Subjects(Asides(embedder).examples)
+    found = Subjects(Asides(embedder, tmp_path).examples)
     question = np.eye(embedder.dimensions)[1].tolist()  # its cosine with an example is 1
     assert await found.probe(question, like=like(0.96), until=in_time(), notes=[]) is None
     half = await found.probe(question, like=like(0.915), until=in_time(), notes=[])
@@ -136,13 +142,13 @@ def test_an_embedder_that_places_all_texts_close_together_finds_the_same_subject
         assert float(direction @ probes[0][1]) > 0.9  # the penalty of the regressions stays
 
 
-async def test_without_vectors_of_the_examples_there_is_no_probe_but_a_note() -> None:
+async def test_without_vectors_of_the_examples_there_is_no_probe_but_a_note(tmp_path: Path) -> None:
     class Failing(ByFirstLine):
         async def embed_documents(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
             raise ConnectionError(f"gone before {texts[0]!r}")
 
     notes: list[str] = []
-    found = Subjects(Asides(Failing()).examples)
+    found = Subjects(Asides(Failing(), tmp_path).examples)
     assert await found.probe([1.0], like=like(0.3), until=in_time(), notes=notes) is None
     assert notes == [
         "examples of facts are not embedded (ConnectionError): statements in other words may be "
@@ -151,24 +157,47 @@ async def test_without_vectors_of_the_examples_there_is_no_probe_but_a_note() ->
 
 
 async def test_a_model_that_takes_long_is_made_once_and_used_by_the_next_question(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    release, made = threading.Event(), []
+    embedder = ByFirstLine()
+    embedder.dimensions += 1  # models of earlier tests may be made meanwhile
+    release, made = threading.Event(), list[int]()
 
     def slowly(told: Sequence[Example], vectors: Array, small_talk: Array) -> Model:
-        made.append(release.wait(60))
+        if vectors.shape[1] == embedder.dimensions:
+            made.append(len(told))
+            assert release.wait(60)
         return fit(told, vectors, small_talk)
 
     monkeypatch.setattr(memoria.recall.subjects, "fit", slowly)
-    embedder = ByFirstLine()
-    found = Subjects(Asides(embedder).examples)
+    found = Subjects(Asides(embedder, tmp_path).examples)
     question, notes = np.eye(embedder.dimensions)[1].tolist(), list[str]()
     assert await found.probe(question, like=like(0.3), until=in_time(0.5), notes=notes) is None
     assert len(notes) == 1
     assert await found.probe(question, like=like(0.3), until=in_time(0.1), notes=notes) is None
     release.set()
     assert await found.probe(question, like=like(0.3), until=in_time(), notes=notes) is not None
-    assert made == [True]
+    few, others = parts()
+    while len(made) < 2:  # noqa: ASYNC110 - made in a thread, and no question waits for it
+        await asyncio.sleep(0.01)
+    assert made == [len(few), len(few) + len(others)]
+
+
+async def test_the_next_process_has_the_model_of_all_examples_at_once(tmp_path: Path) -> None:
+    question = np.eye(ByFirstLine().dimensions)[1].tolist()
+    embedder = ByFirstLine()
+    found = Subjects(Asides(embedder, tmp_path).examples)
+
+    async def ask(of: Subjects) -> Probe | None:
+        return await of.probe(question, like=like(0.3), until=in_time(), notes=[])
+
+    by_few = await ask(found)
+    while (by_all := await ask(found)) == by_few:  # noqa: ASYNC110 - nothing tells of the exchange
+        await asyncio.sleep(0.01)
+    again = ByFirstLine()
+    assert await ask(Subjects(Asides(again, tmp_path).examples)) == by_all
+    # The first text of each part tells whether the kept vectors still fit.
+    assert (embedder.calls, again.calls) == (sum(CALLS), len(CALLS))
 
 
 def test_the_shipped_model_is_that_of_the_examples() -> None:
@@ -176,8 +205,9 @@ def test_the_shipped_model_is_that_of_the_examples() -> None:
         assert str(kept["edition"]) == edition(), "run scripts/embed_examples.py"
 
 
-def test_other_embedders_embed_a_few_examples_of_each_kind() -> None:
-    few = a_few()
+def test_other_embedders_first_embed_a_few_examples_of_each_kind() -> None:
+    few, others = parts()
+    assert sorted((*few, *others), key=repr) == sorted(subjects(), key=repr)
     kinds = Counter((one.subject, one.language, one.asks, one.own) for one in few)
     assert max(kinds.values()) == 3
     asked = {(one.subject, one.language) for one in few if one.asks}
@@ -185,7 +215,7 @@ def test_other_embedders_embed_a_few_examples_of_each_kind() -> None:
     assert len(few) < 2_000
 
 
-async def test_the_default_embedder_has_its_model_already() -> None:
+async def test_the_default_embedder_has_its_model_already(tmp_path: Path) -> None:
     embedder = ByFirstLine()
     embedder.name, embedder.dimensions = DEFAULT_ONNX_MODEL, 384
     model = Model.read(FITTED)
@@ -194,7 +224,7 @@ async def test_the_default_embedder_has_its_model_already() -> None:
     stated = [one for one in told if not one.asks]
     usual = stated[:: len(stated) // 500]
     assert len(usual) == len(model.usual) >= 500
-    found = Subjects(Asides(embedder).examples)
+    found = Subjects(Asides(embedder, tmp_path).examples)
     of_own, of_others, of_another = list[float](), list[float](), list[float]()
     for row, question in zip(model.questions, questions, strict=True):
         probe = await found.probe(row.tolist(), like=like(0.3), until=in_time(), notes=[])
@@ -215,7 +245,7 @@ async def test_a_model_that_can_not_be_read_is_named_and_costs_the_probe_alone(
     embedder.name, embedder.dimensions = DEFAULT_ONNX_MODEL, 384
     monkeypatch.setattr(memoria.recall.subjects, "FITTED", tmp_path / "missing.npz")
     notes: list[str] = []
-    found = Subjects(Asides(embedder).examples)
+    found = Subjects(Asides(embedder, tmp_path).examples)
     assert await found.probe([1.0], like=like(0.3), until=in_time(), notes=notes) is None
     assert "(FileNotFoundError)" in notes[0]
     assert "the model of facts can't be made (FileNotFoundError)" in caplog.text
@@ -234,7 +264,7 @@ def test_a_written_model_is_read_again(tmp_path: Path) -> None:
     assert len(model.usual) == sum(not one.asks for one in told)  # fewer than 500: all of them
 
 
-async def test_the_probe_is_that_of_the_language_of_the_question() -> None:
+async def test_the_probe_is_that_of_the_language_of_the_question(tmp_path: Path) -> None:
     # Two axes for each pair of language and subject: one's own statements, and questions.
     pairs = sorted({(one.language, one.subject) for one in subjects()})
 
@@ -250,7 +280,7 @@ async def test_the_probe_is_that_of_the_language_of_the_question() -> None:
 
     embedder = ByLanguage()
     german = np.eye(embedder.dimensions)[2 * pairs.index(("de", 0)) + 1]
-    probe = await Subjects(Asides(embedder).examples).probe(
+    probe = await Subjects(Asides(embedder, tmp_path).examples).probe(
         german.tolist(), like=like(0.3), until=in_time(), notes=[]
     )
     assert probe is not None
