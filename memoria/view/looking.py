@@ -23,6 +23,8 @@ RECENT = 8
 QUESTIONS = 4
 #: Newest memories and requests that are read, and letters of a question.
 _READ, _QUESTION_CHARS = 40, 160
+#: Between the title of a note and a heading in it, as `memoria.importers` writes them.
+_BELOW = " › "
 _VERSIONS = 20
 #: Messages of a conversation that are read, and that are shown before and after one of them.
 _MESSAGES, _AROUND = 1_000, 8
@@ -54,11 +56,15 @@ async def overview_of(retriever: GraphRetriever) -> dict[str, Any]:
 def _questions(
     asked: Iterable[MemoryNode], tags: Iterable[str], recent: Iterable[MemoryNode]
 ) -> list[str]:
-    """Return questions to try: those asked before, else tags, else how the newest texts begin."""
+    """Return questions to try: those asked before, else tags, else how the newest texts begin.
+
+    Of several parts of a note, its title is one question.
+    """
     texts = (" ".join(memory.text.split()) for memory in asked)
     found = [text for text in texts if text.endswith("?") and len(text) <= _QUESTION_CHARS]
     found += [f"What is known about {tag}?" for tag in tags]
-    found += [cut(_head(memory), _QUESTION_CHARS) for memory in recent]
+    titles = (_head(memory).partition(_BELOW)[0] for memory in recent)
+    found += [cut(title, _QUESTION_CHARS) for title in titles]
     return list(dict.fromkeys(filter(None, found)))[:QUESTIONS]
 
 

@@ -395,14 +395,15 @@ async def test_of_the_parts_of_a_note_an_overview_names_the_newest(
     retriever: GraphRetriever,
 ) -> None:
     day = datetime(2026, 5, 1, tzinfo=UTC)
-    for n, text in enumerate(["Ovens\nFirst part.", "Ovens\nSecond part.", "Mixers\nOf dough."]):
+    texts = ["Ovens\nOne.", "Ovens\nTwo.", "Ovens › Heat\nThree.", "Mixers\nOf dough."]
+    for n, text in enumerate(texts):
         memory = Memory(
             id=f"p{n}", kind="DataSource", text=text, created_at=day + timedelta(days=n)
         )
         await retriever.writer().write([memory])
     async with serving(retriever) as page, client_of(page) as client:
         found = (await client.get("/api/overview", params={"scope": retriever.scope})).json()
-    assert [memory["id"] for memory in found["recent"]] == ["p2", "p1"]
+    assert [memory["id"] for memory in found["recent"]] == ["p3", "p2", "p1"]
     assert found["questions"] == ["Mixers", "Ovens"]
 
 
