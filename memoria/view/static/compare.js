@@ -1,6 +1,7 @@
 // Two recalls side by side: one that was kept, and the one that is shown.
 
-import { counted, cut, element, said, spaced } from "./words.js";
+import { settingInWords, STRATEGIES } from "./settings.js";
+import { counted, cut, element, said } from "./words.js";
 
 const SHOWN = 20;
 
@@ -48,14 +49,18 @@ function flat(document) {
   const add = (name, value) => {
     if (value !== null && typeof value === "object" && !Array.isArray(value)) {
       for (const [key, inner] of Object.entries(value)) add(name ? `${name}.${key}` : key, inner);
-    } else settings[name] = JSON.stringify(value);
+    } else if (name === "strategy.name") settings[name] = STRATEGIES[value] ?? value;
+    else settings[name] = JSON.stringify(value);
   };
   add("", document.trace.config);
   return settings;
 }
 
+// What only one of two strategies has can't be compared.
 function differences(before, after) {
+  const other = before["strategy.name"] !== after["strategy.name"];
+  const isOfOne = (name) => other && name.startsWith("strategy.") && !(name in before && name in after);
   return Object.keys({ ...before, ...after })
-    .filter((name) => before[name] !== after[name])
-    .map((name) => `${spaced(name)}: ${before[name] ?? "–"} → ${after[name] ?? "–"}`);
+    .filter((name) => before[name] !== after[name] && !isOfOne(name))
+    .map((name) => `${settingInWords(name)}: ${before[name] ?? "–"} → ${after[name] ?? "–"}`);
 }

@@ -42,7 +42,13 @@ const WORDS = {
   anchor_top_k_episodes: "Episodes to start from",
   anchor_top_k_facts: "Facts to start from",
   unembedded: "Memories without a vector to start from",
+  max_seeds: "Most hits to start from",
 };
+
+// A setting in words: `name` as in the settings of a recall, `strategy.max_depth` for one.
+export function settingInWords(name) {
+  return name === "strategy.name" ? "How energy moves" : (WORDS[name.split(".").at(-1)] ?? spaced(name));
+}
 
 export function settingsFields(body, settings) {
   const fields = [["budget_tokens", "", "budget_tokens"]];
