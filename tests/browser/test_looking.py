@@ -98,6 +98,25 @@ async def test_a_line_of_the_context_leads_to_its_box_and_back(
         assert chosen in (await page.locator("#memory .name").text_content() or "")
 
 
+async def test_on_a_telephone_a_line_leads_to_its_box_and_back(
+    browser: Browser, bakery: GraphRetriever
+) -> None:
+    seen = """each => {
+        const {top, bottom} = each.getBoundingClientRect();
+        return top >= 0 && bottom <= innerHeight;
+    }"""
+    narrow = {"width": 360, "height": 780}
+    async with serving(bakery) as served, opened(browser, served, viewport=narrow) as page:
+        await ask(page, QUESTION.text)
+        label = page.locator("#context button.label", has_text="[3]").first
+        await label.click()
+        await shows(page, "#memory", "Neighbours:")
+        boxes = await page.locator("g.node[aria-selected='true']").all()
+        assert any([await box.evaluate(seen) for box in boxes])
+        await page.locator("#memory").get_by_role("button", name="[3]").click()
+        assert await label.evaluate(seen)
+
+
 async def test_the_graph_is_zoomed_folded_and_searched(
     browser: Browser, bakery: GraphRetriever
 ) -> None:
@@ -146,6 +165,19 @@ async def test_parts_of_one_note_are_told_apart(
         assert all("…" in label for label in labels)
 
 
+async def test_messages_that_begin_alike_keep_their_speaker(
+    browser: Browser, retriever: GraphRetriever
+) -> None:
+    texts = ["Wow, that is quite a van.", "Wow, that is quite an oven."]
+    chat = retriever.conversations()
+    await chat.append("today", [Message(text=text, role="user", speaker="Mel") for text in texts])
+    await retriever.recall("quite a van")
+    async with serving(retriever) as served, opened(browser, served) as page:
+        await ask(page, "quite a van or an oven")
+        labels = await page.locator("g.node text:first-of-type").all_text_contents()
+        assert {"Mel: … a van.", "Mel: … an oven."} <= set(labels)
+
+
 async def test_a_memory_shows_its_conversation_its_versions_and_its_time(
     browser: Browser, retriever: GraphRetriever
 ) -> None:
@@ -170,6 +202,8 @@ async def test_a_memory_shows_its_conversation_its_versions_and_its_time(
             text in each for text, each in zip(said, await thread.all_text_contents(), strict=True)
         ]
         await page.locator("#memory .axis .dot").first.wait_for()
+        dots = await page.locator("#memory .axis .dot").count()
+        assert dots == len(said), "what joins them has no place in time"
         await page.locator("#start button.memory", has_text="blue").last.click()
         versions = page.locator("#memory h3", has_text="How it changed").locator("+ ol li")
         await versions.first.wait_for()

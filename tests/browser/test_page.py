@@ -35,7 +35,8 @@ async def test_a_question_is_answered_with_paths_context_and_ranking(
     async with serving(bakery) as served, opened(browser, served) as page:
         assert "token" not in page.url
         await ask(page, QUESTION.text, ", ".join(QUESTION.tags))
-        await shows(page, "#status", "in the context;")
+        every = number_of(len(leading.paths) + leading.others, "path")
+        await shows(page, "#status", f"in the context; {len(expected.seeds.seeds)} seeds, {every},")
         assert await page.locator("#context pre").text_content() == expected.context.text
         assert await nodes_of(page) == len(ways_of(leading.paths))
         many = number_of(len(leading.paths), "path leads", "paths lead")
@@ -112,7 +113,7 @@ async def test_of_a_memory_that_is_not_there_the_page_says_why_not(
     await retriever.writer().remember("The oven was warm.", id="new", supersedes=["oven"])
     await retriever.recall("oven")
     said = {
-        "nobody": "The scope holds no memory with this id.",
+        "nobody": "The scope has no memory with this id.",
         "oven": "new has taken its place",
         "sale": "It held until 2020-01-01",
         "bun": "not among the hits of the search. No edge leads to it.",
@@ -224,7 +225,7 @@ async def test_two_settings_stand_side_by_side(browser: Browser, bakery: GraphRe
         await page.locator("#settings summary").click()
         await page.get_by_label("Most steps from a hit").fill("1")
         await ask(page, QUESTION.text)
-        await shows(page, "#comparison li", "strategy.max depth: 5 → 1")
+        await shows(page, "#comparison li", "Most steps from a hit: 5 → 1")
         rows = page.locator("#comparison tbody tr")
         ranks = {entry.id: place for place, entry in enumerate(deep.ranked, start=1)}
         for place, entry in enumerate(flat.ranked[:3]):

@@ -80,6 +80,39 @@ async def test_nothing_is_cut_off_in_any_width_and_the_page_looks_as_it_is_pictu
             await page.evaluate(f"document.querySelector('{change}').style.visibility = ''")
 
 
+@pytest.mark.parametrize("viewport", [WIDE, NARROW], ids=["wide", "narrow"])
+async def test_no_line_next_to_the_graph_is_cut(
+    browser: Browser, bakery: GraphRetriever, viewport: dict[str, int]
+) -> None:
+    beyond = """[...document.querySelectorAll('#context *, #paths *, aside *')].filter(each => {
+        const edge = each.closest('#context, #paths, aside').getBoundingClientRect().right;
+        return !each.closest('#scroll') && each.getBoundingClientRect().right > edge;
+    }).map(each => each.outerHTML)"""
+    found = await bakery.recall(QUESTION.text)
+    hits = {seed.id for seed in (*found.seeds.seeds, *found.seeds.runners_up)}
+    reached = next(item for item in found.context.items if item.id not in hits)
+    async with serving(bakery) as served, opened(browser, served, viewport=viewport) as page:
+        await ask(page, QUESTION.text)
+        await page.locator("#context button.label", has_text=f"[{reached.label}]").first.click()
+        await shows(page, "#memory", "The strongest way to it")
+        await shows(page, "#memory", "Neighbours:")
+        for summary in await page.locator("main summary").all():
+            await summary.click()
+        assert await page.evaluate(beyond) == []
+
+
+async def test_boxes_are_as_wide_as_there_is_room(browser: Browser, bakery: GraphRetriever) -> None:
+    size = """() => [document.querySelector('g.node rect').getBoundingClientRect().width,
+        document.getElementById('tree').getBoundingClientRect().width,
+        document.getElementById('scroll').clientWidth]"""
+    large = {"width": 2560, "height": 1080}
+    async with serving(bakery) as served, opened(browser, served, viewport=large) as page:
+        await ask(page, QUESTION.text)
+        box, tree, room = await page.evaluate(size)
+        assert tree <= room
+        assert box == 340 or tree > 0.97 * room
+
+
 async def test_pictures_of_another_size_or_colour_differ(browser: Browser) -> None:
     async def picture(colour: str, width: int = 300) -> bytes:
         page = await browser.new_page(viewport={"width": width, "height": 200})

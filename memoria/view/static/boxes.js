@@ -2,8 +2,8 @@
 
 import { arrow, ENDS, fit, number, oneLine, said, SHORT_ENDS, spaced, tail, twoLines } from "./words.js";
 
-export const BOX = { width: 216, height: 62 };
-export const GAP = 88;
+export const BOX = { width: 216, most: 340, height: 62 }; // as wide as there is room for
+export const GAP = 96;
 export const INDENT = 20; // of the outline, a hop
 const BEND = 24;
 const WIDEST_EDGE = 14;
@@ -19,7 +19,8 @@ export function shape(name, attributes, text) {
   return made;
 }
 
-// Texts that begin alike, as the parts of one note do, are shown from where they differ.
+// Texts that begin alike, as the parts of one note do, are shown from where they differ; who said
+// them stays.
 export function distinguish(nodes) {
   const groups = new Map();
   for (const node of nodes) {
@@ -38,11 +39,15 @@ export function distinguish(nodes) {
     for (const node of group) {
       const differs = node.words.findIndex((word, n) => n >= alike && /[\p{L}\p{N}]/u.test(word));
       const from = alike < ALIKE ? 0 : differs < 0 ? node.words.length - 1 : differs;
-      const label = (from ? "… " : "") + node.words.slice(from).join(" ");
+      const label = (from ? `${speakerOf(node.memory)}… ` : "") + node.words.slice(from).join(" ");
       if (node.label !== label) node.stale = true;
       node.label = label;
     }
   }
+}
+
+function speakerOf(memory) {
+  return memory?.text ? said(memory).slice(0, -memory.text.length) : "";
 }
 
 export function drawBox(node, look) {

@@ -19,11 +19,13 @@ export function showContext(body, found, { choose, say }) {
   body.replaceChildren(...parts);
 }
 
+// Marks the lines of a memory, and returns the first one.
 export function markInContext(body, id) {
   for (const line of body.querySelectorAll(".line")) line.classList.toggle("chosen", line.dataset.id === id);
   const box = body.querySelector("pre");
   const line = body.querySelector(".line.chosen");
   if (line) box.scrollTop = line.offsetTop - box.offsetTop - 20;
+  return line;
 }
 
 // Each line belongs to the memory whose name began it or a line before it; a line with a date alone, to none.
@@ -36,7 +38,7 @@ function lines(context, choose) {
     if (at >= 0) id = ids.get(parts[at].slice(1, -1));
     else if (/^\d{4}-\d{2}-\d{2}:$/.test(text)) id = "";
     const mine = id;
-    const shown = at < 0 ? [text] : [parts.slice(0, at).join(""), element("button", { type: "button", class: "label", text: parts[at], title: "Show it in the graph", onclick: () => choose(mine, { reveal: true }) }), parts.slice(at + 1).join("")];
+    const shown = at < 0 ? [text] : [parts.slice(0, at).join(""), element("button", { type: "button", class: "label", text: parts[at], title: "Show it in the graph", onclick: () => choose(mine, { reveal: true, toBox: true }) }), parts.slice(at + 1).join("")];
     const line = element("span", { class: "line" }, ...shown);
     line.dataset.id = mine;
     return n ? ["\n", line] : [line];

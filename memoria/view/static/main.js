@@ -15,6 +15,7 @@ import { counted, element } from "./words.js";
 
 const POINT = "Point at a memory or an edge to see what went over it.";
 const CHOOSE = "Choose a memory to see why it was recalled, and what it is joined to.";
+const OPEN = "Choose a memory to see what it is joined to, and when it came about.";
 const at = (id) => document.getElementById(id);
 const tree = new Tree(at("tree"), { point: (text) => (at("ledger").textContent = text), choose });
 const replay = new Replay(at("replay"), { redraw });
@@ -64,6 +65,7 @@ function home() {
   begin("transfer");
   at("stop").hidden = true;
   at("start").hidden = false;
+  forgetChoice(OPEN);
   at("context").hidden = at("paths").hidden = at("ranking").hidden = true;
   say("");
   const scope = at("scope").value;
@@ -152,10 +154,10 @@ function begin(strategy) {
   say("Searching …");
 }
 
-function forgetChoice() {
+function forgetChoice(text = CHOOSE) {
   chosen = null;
   at("ledger").textContent = POINT;
-  at("memory-body").replaceChildren(element("p", { class: "muted", text: CHOOSE }));
+  at("memory-body").replaceChildren(element("p", { class: "muted", text }));
 }
 
 // Shows a whole recall: the end of a stream, or a saved one.
@@ -182,15 +184,15 @@ function inWords() {
     const isThere = (scopes ?? []).some((each) => each.scope === found.scope);
     return `Nothing found in scope ${found.scope}.${isThere || !near ? "" : ` Did you mean ${near}?`}`;
   }
-  const paths = pathsOf(found).length;
+  const { leading, others } = countLeading(found);
   const seconds = Object.entries(found.trace.timings_s).reduce((sum, [stage, s]) => sum + (stage === "hydrate" ? 0 : s), 0);
-  return `${counted(found.context.items.length, "memory", "memories")} in the context; ${counted(found.seeds.length, "seed")}, ${counted(paths, "path")}, ${counted(Object.keys(found.memories).length, "memory", "memories")}; ${Math.round(seconds * 1000)} ms.`;
+  return `${counted(found.context.items.length, "memory", "memories")} in the context; ${counted(found.seeds.length, "seed")}, ${counted(leading + others, "path")}, ${counted(Object.keys(found.memories).length, "memory", "memories")}; ${Math.round(seconds * 1000)} ms.`;
 }
 
 function compare() {
   at("comparison").hidden = !kept;
   if (!kept) return;
-  at("kept-name").textContent = `“${kept.query}”, ${strategyOf(kept)}`;
+  at("kept-name").textContent = `“${kept.query}”`;
   if (found && found !== kept) showComparison(at("comparison-body"), kept, found, choose);
   else at("comparison-body").replaceChildren(element("p", { class: "muted", text: "Ask again with other words or settings." }));
 }
@@ -240,9 +242,9 @@ function offerOthers() {
   at("others").setAttribute("aria-pressed", String(tree.all));
 }
 
-async function choose(id, { reveal = false, first = null, scope = found?.scope ?? at("scope").value } = {}) {
+async function choose(id, { reveal = false, toBox = false, first = null, scope = found?.scope ?? at("scope").value } = {}) {
   chosen = id;
-  tree.select(id, { reveal });
+  const isDrawn = tree.select(id, { reveal });
   if (found) {
     markInContext(at("context-body"), id);
     offerOthers();
@@ -250,10 +252,11 @@ async function choose(id, { reveal = false, first = null, scope = found?.scope ?
   const shown = { found, id, first, connectors: about.connectors, strategy: found && strategyOf(found) };
   const recallId = found?.ranked.some((entry) => entry.id === id) && found.trace.id; // what can be marked
   const actions = actionsFor({ ...about, say, shown: () => ({ scope, recallId }), done: (text, next) => changed(text, next, scope) });
-  const doing = { actions, choose: (other, options) => choose(other, { ...options, scope }) };
+  const toLine = (of) => markInContext(at("context-body"), of)?.scrollIntoView({ block: "center" });
+  const doing = { actions, toLine, choose: (other, options) => choose(other, { ...options, scope }) };
   const draw = (more) => showMemory(at("memory-body"), { ...shown, ...more }, doing);
   draw({});
-  at("memory").scrollIntoView({ block: "nearest" });
+  at(toBox && isDrawn ? "scroll" : "memory").scrollIntoView({ block: "nearest" });
   let more;
   try {
     more = { near: await ask(`/api/memory?${new URLSearchParams({ scope, id })}`) };

@@ -5,18 +5,18 @@ import { likely, shareTable } from "./ranking.js";
 import { arrow, counted, date, element, ENDS, ledger, number, said, time, whyLeftOut } from "./words.js";
 
 // `found` is the recall that is shown, or null. `actions` makes the buttons that change the memory.
-export function showMemory(body, { found, id, near, failed, strategy, first, connectors }, { choose, actions }) {
+export function showMemory(body, { found, id, near, failed, strategy, first, connectors }, { choose, toLine, actions }) {
   const memory = near?.memory ?? found?.memories[id] ?? first;
   const parts = [element("p", { class: "name" }, element("span", { class: `chip kind-${memory?.kind ?? ""}`, text: memory?.kind ?? "memory" }), ` ${id}`)];
   parts.push(element("p", { class: "text", text: said(memory) || "Its text is not known." }));
   parts.push(facts(memory), ...(memory ? actions(memory) : []));
   if (memory && connectors.includes(memory.kind)) parts.push(element("p", { class: "muted", text: "It joins memories. Recalls go over it, but a context never holds it." }));
-  if (found) parts.push(element("h3", { text: "Why" }), ...why(found, id, strategy, near, choose));
+  if (found) parts.push(element("h3", { text: "Why" }), ...why(found, id, strategy, near, { choose, toLine }));
   if (near) parts.push(...sequence(near, id, choose), ...thread(near, id, choose));
   parts.push(element("h3", { text: near ? `Neighbours: ${counted(near.degree, "edge")}` : "Neighbours" }));
   if (failed) parts.push(element("p", { class: "muted", text: failed }));
   else if (!near) parts.push(element("p", { class: "muted", text: "…" }));
-  else parts.push(...listed("ul", near.neighbours, (each) => neighbour(each, choose)), ...timeline(near, id, choose));
+  else parts.push(...listed("ul", near.neighbours, (each) => neighbour(each, choose)), ...timeline(near, id, connectors, choose));
   body.replaceChildren(...parts);
 }
 
@@ -33,10 +33,12 @@ function thread(near, id, choose) {
   return [element("h3", { text: "Conversation" }), element("ol", { class: "line-of thread" }, ...near.thread.map((memory) => step(memory, id, choose)))];
 }
 
-// A memory and its neighbours on an axis of time: as far apart as they came about.
-function timeline(near, id, choose) {
-  const all = [near.memory, ...near.neighbours.map((each) => each.memory)];
-  const dated = [...new Map(all.filter((memory) => memory?.created_at).map((memory) => [memory.id, memory])).values()];
+// A memory, its neighbours, versions and conversation on an axis of time: as far apart as they came
+// about. What joins memories is left out, as it came about when it was written.
+function timeline(near, id, connectors, choose) {
+  const known = [near.memory, ...near.neighbours.map((each) => each.memory), ...near.versions, ...near.thread];
+  const all = known.filter((memory) => memory?.created_at && !connectors.includes(memory.kind));
+  const dated = [...new Map(all.map((memory) => [memory.id, memory])).values()];
   const times = dated.map((memory) => Date.parse(memory.created_at));
   const [from, to] = [Math.min(...times), Math.max(...times)];
   if (dated.length < 2 || from === to) return [];
@@ -47,7 +49,9 @@ function timeline(near, id, choose) {
     dot.style.insetInlineStart = `${(100 * (times[n] - from)) / (to - from)}%`;
     axis.append(dot);
   }
-  const ends = element("p", { class: "ends muted" }, element("span", { text: date(new Date(from).toISOString()) }), element("span", { text: date(new Date(to).toISOString()) }));
+  const days = [from, to].map((each) => new Date(each).toISOString());
+  const inWords = date(days[0]) === date(days[1]) ? time : date;
+  const ends = element("p", { class: "ends muted" }, ...days.map((text) => element("span", { text: inWords(text) })));
   return [element("h3", { text: "In time" }), axis, ends];
 }
 
@@ -62,20 +66,21 @@ function facts(memory) {
   const shown = { tags: "Tags", topics: "Topics", entities: "Entities", category: "Category", created_at: "Made", valid_until: "Valid until" };
   for (const [name, label] of Object.entries(shown)) {
     const value = memory?.[name];
-    const text = Array.isArray(value) ? value.join(", ") : name === "created_at" ? time(value) : value;
+    const text = Array.isArray(value) ? value.join(", ") : ["created_at", "valid_until"].includes(name) ? time(value) : value;
     if (text) list.append(element("dt", { text: label }), element("dd", { text }));
   }
   return list;
 }
 
 // Why a memory has its place: its rank, the context, the strongest way to it, its shares.
-function why(found, id, strategy, near, choose) {
+function why(found, id, strategy, near, { choose, toLine }) {
   const rank = found.ranked.findIndex((entry) => entry.id === id);
   const entry = found.ranked[rank];
   const omitted = found.context.omitted.find((item) => item.id === id);
   const lines = [];
   if (entry) lines.push(`Rank ${rank + 1} of ${found.ranked.length}, ${likely(entry)}.`);
-  if (found.context.items.some((item) => item.id === id)) lines.push("In the context.");
+  const item = found.context.items.find((each) => each.id === id);
+  if (item) lines.push(element("span", {}, "In the context: ", element("button", { type: "button", class: "label", text: `[${item.label || item.id}]`, title: "Show its line", onclick: () => toLine(id) }), "."));
   else if (omitted) lines.push(`Left out of the context: ${whyLeftOut(omitted)}.`);
   const seed = found.seeds.find((each) => each.id === id);
   if (seed) lines.push(hit("A seed: the search found it", seed));
@@ -90,7 +95,7 @@ function why(found, id, strategy, near, choose) {
   if (chain) lines.push(`Needs lead to it: ${chain.ids.join(", ")}.`);
   const way = wayTo(found, id);
   if (!way && !seed && !runner && !echo && !chain) lines.push("This recall did not reach it.", ...(near ? whyNotReached(found, near) : []));
-  const parts = lines.length ? [element("p", { text: lines.join(" ") })] : [];
+  const parts = lines.length ? [element("p", {}, ...lines.flatMap((line) => [line, " "]))] : [];
   if (way?.hops.length) parts.push(...steps(found, way, strategy, choose));
   if (entry && Object.values(entry.shares).some((share) => share !== 0)) {
     parts.push(...shareTable(entry));
@@ -105,7 +110,7 @@ function steps(found, way, strategy, choose) {
   const step = (hop) => element("li", {}, element("span", { class: "muted", text: `${arrow(hop)} ` }), opener(found, hop.target, choose));
   const first = element("li", {}, element("span", { class: "muted", text: "found by the search: " }), opener(found, hops[0].source, choose));
   const numbers = hops.map((hop) => element("li", { text: ledger(hop, strategy) }));
-  const parts = [element("p", { text: `The strongest way to it, in ${counted(hops.length, "step")}:` }), element("ol", { class: "line-of" }, first, ...hops.map(step))];
+  const parts = [element("p", { text: `The strongest way to it, in ${counted(hops.length, "step")}:` }), element("ol", { class: "line-of steps" }, first, ...hops.map(step))];
   if (way.end) parts.push(element("p", { class: "muted", text: `Here the path ${ENDS[way.end]}.` }));
   parts.push(element("details", {}, element("summary", { text: "The energy of each step" }), element("ol", { class: "way" }, ...numbers)));
   return parts;
@@ -114,7 +119,7 @@ function steps(found, way, strategy, choose) {
 // Why a memory is in no path and no list of hits, as far as the scope says it now.
 function whyNotReached(found, near) {
   const { memory, superseded_by: by } = near;
-  if (!memory) return ["The scope holds no memory with this id."];
+  if (!memory) return ["The scope has no memory with this id."];
   const lines = [];
   if (by) lines.push(`${by} has taken its place: recalls of the present leave it out.`);
   if (memory.valid_until && new Date(memory.valid_until) < new Date(found.trace.started_at)) lines.push(`It held until ${memory.valid_until}: later recalls leave it out.`);

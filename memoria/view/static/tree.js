@@ -8,7 +8,7 @@ import { ENDS, ledger, number, said } from "./words.js";
 const PITCH = 74;
 const MARGIN = 10;
 const AHEAD = 1600; // memories this near to what is seen are drawn; pixels
-const LEAST_SCALE = 0.75; // columns that would be smaller become an outline
+const LEAST_SCALE = 0.83; // columns that would be smaller become an outline: letters of 10 pixels
 const SCALES = { least: 0.2, most: 2.5, step: 1.25 };
 const SEPARATOR = "\u0000";
 
@@ -103,16 +103,17 @@ export class Tree {
     this.draw();
   }
 
-  // Selects a memory; with `reveal`, shows it, wherever it is.
+  // Selects a memory; with `reveal`, shows it, wherever it is. Tells whether it was shown.
   select(id, { reveal = false } = {}) {
     this.selected = id;
     for (const node of this.nodes.values()) {
       node.element?.setAttribute("aria-selected", String(node.id === id));
     }
-    if (!reveal) return;
+    if (!reveal) return false;
     const places = [...this.nodes.values()].filter((node) => node.id === id);
     const node = places.find((each) => this.#isOpen(each)) ?? places.find((each) => each.leads) ?? places[0];
     if (node) this.#reveal(node);
+    return Boolean(node);
   }
 
   // Goes to the next memory with these words, and says which of how many it is.
@@ -167,9 +168,12 @@ export class Tree {
     const outlined = wide * LEAST_SCALE > room;
     if (outlined !== this.outlined) for (const node of this.nodes.values()) node.place = null;
     this.outlined = outlined;
-    const rows = this.#place(roots, outlined, Math.max(room - 2 * MARGIN, 180));
+    const inside = Math.max(room - 2 * MARGIN, 180);
+    const gaps = (columns - 1) * GAP;
+    const box = Math.min(BOX.most, Math.max(BOX.width, Math.floor((inside - gaps) / columns)));
+    const rows = this.#place(roots, outlined, outlined ? inside : box);
     distinguish(this.order);
-    const width = outlined ? room : wide;
+    const width = outlined ? room : 2 * MARGIN + columns * box + gaps;
     const height = 2 * MARGIN + rows * PITCH;
     this.scale = this.zoomed ?? (outlined ? 1 : Math.min(1, room / width));
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
@@ -184,15 +188,15 @@ export class Tree {
     return Math.max(0, ...nodes.map(deepest));
   }
 
-  // Gives each node its place, and returns how many rows there are.
+  // Gives each node its place in boxes, or an outline, as wide as `room`; returns how many rows there are.
   #place(roots, outlined, room) {
     this.order = [];
     let rows = 0;
     const place = (node) => {
       this.order.push(node);
       node.below.sort((a, b) => b.energy - a.energy || (a.id < b.id ? -1 : 1));
-      node.x = MARGIN + node.depth * (outlined ? INDENT : BOX.width + GAP);
-      node.width = outlined ? room - node.depth * INDENT : BOX.width;
+      node.x = MARGIN + node.depth * (outlined ? INDENT : room + GAP);
+      node.width = outlined ? room - node.depth * INDENT : room;
       const row = () => MARGIN + PITCH * rows++ + PITCH / 2;
       if (outlined) node.y = row();
       const open = this.#open(node);
