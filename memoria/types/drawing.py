@@ -187,23 +187,23 @@ def why_html(found: Leading, labels: Mapping[str, str], picture: str) -> str:
     labels
         Id of each memory of the context -> its name in the text.
     """
-    lines = "".join(f"<li>{clean(_in_words(path, labels))}</li>" for path in found.paths)
+    lines = "".join(f"<li>{_in_words(path, labels)}</li>" for path in found.paths)
     why = f'<ol style="{_WHY_STYLE}">{lines}</ol>' if lines else ""
     return f"<div><p>Why: {found}</p>{why}{_folded('Picture of the paths', picture)}</div>"
 
 
 def _in_words(path: Path, labels: Mapping[str, str]) -> str:
-    """Return a path as one line: what was found, and the relations that led on from it."""
+    """Return a path as a line of HTML: the memory found, and the relations that led on from it."""
     memories = path.memories or (None,) * len(path.ids)
 
     def named(id_: str, memory: MemoryNode | None) -> str:
         label = f"[{labels[id_]}] " if labels.get(id_) else ""
         text = " ".join(memory.said.split()) if memory else ""
-        return label + cut(text or id_, _PHRASE_CHARACTERS)
+        return clean(label + cut(text or id_, _PHRASE_CHARACTERS))
 
     line = f"found: {named(path.seed_id, memories[0])}"
     for hop, memory in zip(path.hops, memories[1:], strict=True):
-        line += f" {_arrow(hop)} {named(hop.target, memory)}"
+        line += f" <em>{clean(_arrow(hop))}</em> {named(hop.target, memory)}"
     return line
 
 

@@ -79,5 +79,8 @@ def _config(part: Part) -> RetrieverConfig:
         config = exploration_from({"strategy": part.string("strategy")}, settings)
     except TypeError as exc:  # a value of a kind that the setting can't be compared with
         raise ConfigError(f"a setting has a value of the wrong kind: {exc}") from exc
-    budget = part.optional("budget_tokens", part.whole)
-    return config if budget is None else replace(config, budget_tokens=budget)
+    given = {
+        "budget_tokens": part.optional("budget_tokens", part.whole),
+        "deadline_s": part.optional("deadline_s", part.number),
+    }
+    return replace(config, **{name: value for name, value in given.items() if value is not None})

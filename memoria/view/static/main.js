@@ -92,7 +92,7 @@ function fillSettings() {
 
 function question() {
   const tags = at("tags").value.trim();
-  const { budget_tokens = null, ...rest } = changedSettings(at("of-strategy"));
+  const { budget_tokens = null, deadline_s = null, ...rest } = changedSettings(at("of-strategy"));
   return {
     query: at("query").value,
     tags: tags === "auto" ? "auto" : tags.split(",").map((tag) => tag.trim()).filter(Boolean),
@@ -100,6 +100,7 @@ function question() {
     strategy: at("strategy").value,
     settings: rest,
     budget_tokens,
+    deadline_s,
   };
 }
 

@@ -1,5 +1,5 @@
-// A field for each setting of a strategy, and for the size of the context, in words. A field that keeps
-// its standard value is not sent.
+// A field for each setting of a strategy, and for those of any recall, in words. A field that keeps its
+// standard value is not sent.
 
 import { element, spaced } from "./words.js";
 
@@ -12,6 +12,7 @@ export const STRATEGIES = {
 
 const WORDS = {
   budget_tokens: "Size of the context, in tokens",
+  deadline_s: "Most time, in seconds",
   max_depth: "Most steps from a hit",
   max_hops: "Most steps from a hit",
   max_steps: "Most steps from a hit",
@@ -50,8 +51,10 @@ export function settingInWords(name) {
   return name === "strategy.name" ? "How energy moves" : (WORDS[name.split(".").at(-1)] ?? spaced(name));
 }
 
+const OF_ANY = { budget_tokens: "2000", deadline_s: "10" }; // settings of any recall, with their standard values
+
 export function settingsFields(body, settings) {
-  const fields = [["budget_tokens", "", "budget_tokens"]];
+  const fields = Object.keys(OF_ANY).map((name) => [name, "", name]);
   for (const [name, value] of Object.entries(settings)) {
     if (["number", "string", "boolean"].includes(typeof value)) fields.push([`strategy.${name}`, value, name]);
   }
@@ -66,7 +69,7 @@ function field(name, value) {
     return select;
   }
   const type = typeof value === "string" && value !== "" ? "text" : "number";
-  const input = element("input", { name, type, step: "any", value: String(value), ...(name === "budget_tokens" && { placeholder: "2000" }) });
+  const input = element("input", { name, type, step: "any", value: String(value), ...(OF_ANY[name] && { placeholder: OF_ANY[name] }) });
   input.dataset.standard = String(value);
   return input;
 }

@@ -38,6 +38,7 @@ ASKED: dict[str, Any] = {
     "strategy": "transfer",
     "settings": {},
     "budget_tokens": None,
+    "deadline_s": None,
 }
 
 
@@ -157,14 +158,17 @@ async def test_seeds_come_first_then_paths_then_the_whole_recall(
     assert saved("again", found).trace.id == found["trace"]["id"]
 
 
-async def test_settings_strategy_tags_and_budget_reach_the_recall(
+async def test_settings_strategy_budget_and_deadline_reach_the_recall(
     client: httpx2.AsyncClient, filled: GraphRetriever
 ) -> None:
     events = await asked(client, filled.scope, settings={"strategy.max_depth": 1})
     assert max(len(data["path"]["ids"]) for name, data in events if name == "path") == 2
-    (*_, (_, found)) = await asked(client, filled.scope, strategy="lif", budget_tokens=20)
+    (*_, (_, found)) = await asked(
+        client, filled.scope, strategy="lif", budget_tokens=20, deadline_s=30
+    )
     assert found["trace"]["config"]["strategy"]["name"] == "lif"
     assert found["trace"]["config"]["budget_tokens"] == 20
+    assert found["trace"]["config"]["deadline_s"] == 30
 
 
 async def test_a_scope_that_is_empty_has_no_seeds_and_no_error(
@@ -204,6 +208,7 @@ async def test_a_recall_ends_when_nobody_waits_for_it_any_more(filled: GraphRetr
         ({"settings": {"strategy.max_depth": "many"}}, "max_depth"),
         ({"settings": {"colour": 1}}, "no setting colour"),
         ({"budget_tokens": 0}, "budget_tokens"),
+        ({"deadline_s": 0}, "deadline_s"),
     ],
 )
 async def test_what_can_not_be_asked_is_an_error_that_says_why(

@@ -256,7 +256,9 @@ def test_a_notebook_shows_the_context_first_and_folds_the_picture() -> None:
     order = ("1 memory, 7 tokens", "<pre", "Why: 1 path leads to it, 1 more", "<details>", "<svg")
     places = [html.index(part) for part in order]
     assert places == sorted(places)
-    assert "found: text of a ← caused_by text of b ← caused_by [3] text of c" in html
+    [line] = re.findall("<li>(.*)</li>", html)
+    by = "<em>← caused_by</em>"
+    assert line == f"found: text of a {by} text of b {by} [3] text of c"
 
 
 def test_a_picture_of_a_large_recall_fits_on_a_screen() -> None:

@@ -46,7 +46,7 @@ def test_every_setting_of_a_strategy_has_a_field_in_words() -> None:
         for name, value in settings.items()
         if isinstance(value, str | int | float)
     }
-    assert named == shown | {"budget_tokens", "max_seeds"} | {*STRATEGIES}
+    assert named == shown | {"budget_tokens", "deadline_s", "max_seeds"} | {*STRATEGIES}
 
 
 def test_the_sliders_stand_for_settings_that_the_strategies_have() -> None:
