@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from tests.browser.visiting import QUESTION, ask, nodes_of, opened, shows
 from tests.serving import serving
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser
+    from playwright.async_api import Browser, Route
 
 DAY = timedelta(days=1)
 
@@ -165,6 +166,27 @@ async def test_parts_of_one_note_are_told_apart(
         assert all("…" in label for label in labels)
 
 
+async def test_what_was_opened_of_a_memory_stays_open_when_its_edges_come(
+    browser: Browser, bakery: GraphRetriever
+) -> None:
+    read = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await read.wait()
+        await route.continue_()
+
+    async with serving(bakery, writes=True) as served, opened(browser, served) as page:
+        await page.route("**/api/memory?*", hold)
+        await ask(page, QUESTION.text)
+        await page.locator("#context button.label").first.click()
+        await page.locator("#memory summary", has_text="Each feature").click()
+        await page.get_by_role("button", name="Replace …").click()
+        read.set()
+        await shows(page, "#memory", "Neighbours:")
+        assert await page.get_by_role("textbox", name="New text").is_visible()
+        assert await page.locator("#memory details[open]").count() == 1
+
+
 async def test_messages_that_begin_alike_keep_their_speaker(
     browser: Browser, retriever: GraphRetriever
 ) -> None:
@@ -269,7 +291,7 @@ async def test_memories_are_changed_only_where_that_is_allowed(
         await page.get_by_role("button", name="Wrong").click()
         await shows(page, "#status", "Marked as wrong for this question.")
         await page.get_by_role("button", name="Replace …").click()
-        await page.get_by_role("textbox", name="What holds now").fill("The van is blue.")
+        await page.get_by_role("textbox", name="New text").fill("The van is blue.")
         await page.get_by_role("button", name="Replace", exact=True).click()
         await shows(page, "#memory .text", "The van is blue.")
         await ask(page, "van")

@@ -25,16 +25,16 @@ export function actionsFor({ writes, connectors, shown, done, say }) {
       act("Right", "It answers this question: it moves up for questions like it", () => change("right", { recall_id: recallId }));
       act("Wrong", "It is wrong for this question: it moves down for questions like it", () => change("wrong", { recall_id: recallId }));
     }
-    act("Replace …", "Write what holds now; recalls then leave this one out", () => replace(below, memory, change));
+    act("Replace …", "Write a new text; recalls then leave this one out", () => replace(below, memory, change));
     act("Forget …", "Delete it with all its edges", () => forget(below, change));
     return [bar, below];
   };
 }
 
 function replace(below, memory, change) {
-  const text = element("textarea", { rows: 4, required: true, "aria-label": "What holds now" });
+  const text = element("textarea", { rows: 4, required: true, "aria-label": "New text" });
   text.value = memory.text;
-  const form = element("form", {}, element("label", { class: "wide", text: "What holds now" }, text), element("button", { type: "submit", text: "Replace" }), cancel(below));
+  const form = element("form", {}, element("label", { class: "wide", text: "New text" }, text), element("button", { type: "submit", text: "Replace" }), cancel(below));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     change("replace", { text: text.value });

@@ -255,8 +255,7 @@ async function choose(id, { reveal = false, toBox = false, first = null, scope =
   const actions = actionsFor({ ...about, say, shown: () => ({ scope, recallId }), done: (text, next) => changed(text, next, scope) });
   const toLine = (of) => markInContext(at("context-body"), of)?.scrollIntoView({ block: "center" });
   const doing = { actions, toLine, choose: (other, options) => choose(other, { ...options, scope }) };
-  const draw = (more) => showMemory(at("memory-body"), { ...shown, ...more }, doing);
-  draw({});
+  const add = showMemory(at("memory-body"), shown, doing);
   at(toBox && isDrawn ? "scroll" : "memory").scrollIntoView({ block: "nearest" });
   let more;
   try {
@@ -264,7 +263,7 @@ async function choose(id, { reveal = false, toBox = false, first = null, scope =
   } catch (error) {
     more = { failed: `Its edges can't be read: ${error.message}` };
   }
-  if (chosen === id && shown.found === found) draw(more);
+  if (chosen === id && shown.found === found) add(more);
 }
 
 // After a change: shows the memory that is there now. The shown recall stays as it was found.

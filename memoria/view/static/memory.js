@@ -4,20 +4,40 @@ import { button, listed, opener } from "./lists.js";
 import { likely, shareTable } from "./ranking.js";
 import { arrow, counted, date, element, ENDS, ledger, number, said, time, whyLeftOut } from "./words.js";
 
+// Shows what is known of a memory, and returns a function that adds what was read of it: {near}, or
+// {failed}. What was opened until then stays as it is, unless the memory is not as it was known.
 // `found` is the recall that is shown, or null. `actions` makes the buttons that change the memory.
-export function showMemory(body, { found, id, near, failed, strategy, first, connectors }, { choose, toLine, actions }) {
-  const memory = near?.memory ?? found?.memories[id] ?? first;
+export function showMemory(body, shown, doing) {
+  const { found, id, first } = shown;
+  const known = found?.memories[id] ?? first;
+  const [head, rest] = [element("div"), element("div")];
+  head.append(...itself(shown, known, null, doing));
+  rest.append(...around(shown, {}, doing));
+  body.replaceChildren(head, rest);
+  return (more) => {
+    const { near } = more;
+    const isAsKnown = JSON.stringify(near?.memory) === JSON.stringify(known) && (!found || isReached(found, id));
+    if (near && !isAsKnown) head.replaceChildren(...itself(shown, near.memory ?? known, near, doing));
+    rest.replaceChildren(...around(shown, more, doing));
+  };
+}
+
+// The memory itself, and why it was recalled.
+function itself({ found, id, strategy, connectors }, memory, near, { choose, toLine, actions }) {
   const parts = [element("p", { class: "name" }, element("span", { class: `chip kind-${memory?.kind ?? ""}`, text: memory?.kind ?? "memory" }), ` ${id}`)];
   parts.push(element("p", { class: "text", text: said(memory) || "Its text is not known." }));
   parts.push(facts(memory), ...(memory ? actions(memory) : []));
   if (memory && connectors.includes(memory.kind)) parts.push(element("p", { class: "muted", text: "It joins memories. Recalls go over it, but a context never holds it." }));
   if (found) parts.push(element("h3", { text: "Why" }), ...why(found, id, strategy, near, { choose, toLine }));
-  if (near) parts.push(...sequence(near, id, choose), ...thread(near, id, choose));
-  parts.push(element("h3", { text: near ? `Neighbours: ${counted(near.degree, "edge")}` : "Neighbours" }));
-  if (failed) parts.push(element("p", { class: "muted", text: failed }));
-  else if (!near) parts.push(element("p", { class: "muted", text: "…" }));
-  else parts.push(...listed("ul", near.neighbours, (each) => neighbour(each, choose)), ...timeline(near, id, connectors, choose));
-  body.replaceChildren(...parts);
+  return parts;
+}
+
+// Its versions, its conversation, its neighbours, and when they came about.
+function around({ id, connectors }, { near, failed }, { choose }) {
+  if (!near) return [element("h3", { text: "Neighbours" }), element("p", { class: "muted", text: failed ?? "…" })];
+  const heading = element("h3", { text: `Neighbours: ${counted(near.degree, "edge")}` });
+  const neighbours = listed("ul", near.neighbours, (each) => neighbour(each, choose));
+  return [...sequence(near, id, choose), ...thread(near, id, choose), heading, ...neighbours, ...timeline(near, id, connectors, choose)];
 }
 
 // A fact that changed: its versions, the oldest first.
@@ -72,6 +92,11 @@ function facts(memory) {
   return list;
 }
 
+function isReached(found, id) {
+  const hits = [...found.seeds, ...found.runners_up, ...(found.echoes ?? [])];
+  return Boolean(wayTo(found, id)) || hits.some((each) => each.id === id) || Boolean(found.needed?.some((path) => path.ids.at(-1) === id));
+}
+
 // Why a memory has its place: its rank, the context, the strongest way to it, its shares.
 function why(found, id, strategy, near, { choose, toLine }) {
   const rank = found.ranked.findIndex((entry) => entry.id === id);
@@ -94,7 +119,7 @@ function why(found, id, strategy, near, { choose, toLine }) {
   const chain = found.needed?.find((path) => path.ids.at(-1) === id);
   if (chain) lines.push(`Needs lead to it: ${chain.ids.join(", ")}.`);
   const way = wayTo(found, id);
-  if (!way && !seed && !runner && !echo && !chain) lines.push("This recall did not reach it.", ...(near ? whyNotReached(found, near) : []));
+  if (!isReached(found, id)) lines.push("This recall did not reach it.", ...(near ? whyNotReached(found, near) : []));
   const parts = lines.length ? [element("p", {}, ...lines.flatMap((line) => [line, " "]))] : [];
   if (way?.hops.length) parts.push(...steps(found, way, strategy, choose));
   if (entry && Object.values(entry.shares).some((share) => share !== 0)) {
