@@ -79,8 +79,10 @@ def _config(part: Part) -> RetrieverConfig:
         config = exploration_from({"strategy": part.string("strategy")}, settings)
     except TypeError as exc:  # a value of a kind that the setting can't be compared with
         raise ConfigError(f"a setting has a value of the wrong kind: {exc}") from exc
-    given = {
-        "budget_tokens": part.optional("budget_tokens", part.whole),
-        "deadline_s": part.optional("deadline_s", part.number),
-    }
-    return replace(config, **{name: value for name, value in given.items() if value is not None})
+    budget = part.optional("budget_tokens", part.whole)
+    deadline_s = part.optional("deadline_s", part.number)
+    return replace(
+        config,
+        budget_tokens=config.budget_tokens if budget is None else budget,
+        deadline_s=config.deadline_s if deadline_s is None else deadline_s,
+    )
