@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from memoria.embed import Embedder
 from memoria.recall.examples import Examples, unit_vectors
+from memoria.recall.kept import KeptVectors
 from memoria.recall.ranking import Likeness
 
 Array = NDArray[np.float64]
@@ -52,7 +53,7 @@ class Asides:
     Parameters
     ----------
     kept_in
-        As for `Examples`.
+        Folder that keeps the vectors for later processes; see `KeptVectors`.
 
     Attributes
     ----------
@@ -61,11 +62,12 @@ class Asides:
     """
 
     def __init__(self, embedder: Embedder, kept_in: Path | None = None) -> None:
+        kept = KeptVectors(embedder, kept_in)
         self.examples = Examples(
-            embedder, examples(), name="small talk", kept_in=kept_in, shipped=VECTORS
+            embedder, examples(), name="small talk", kept=kept, shipped=VECTORS
         )
         self._leaning = Examples(
-            embedder, leaning(), name="requests", kept_in=kept_in, shipped=LEANING_VECTORS
+            embedder, leaning(), name="requests", kept=kept, shipped=LEANING_VECTORS
         )
 
     async def likeness(

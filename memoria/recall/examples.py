@@ -8,10 +8,8 @@ kept in a folder of this machine.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 import math
-import os
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,20 +17,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memoria._support.home import default_home
 from memoria._support.throttling import throttled_warning
 from memoria.embed import DEFAULT_ONNX_MODEL, ONNX_MODELS, Embedder
 from memoria.errors import DimensionError, InvalidInputError
+from memoria.recall.kept import KeptVectors
 
 Array = NDArray[np.float64]
-Kept = NDArray[np.float16]
 
 log = logging.getLogger(__name__)
 
 # So many texts are embedded in one call, and their vectors are one file.
 _BATCH = 64
-# Numbers of unit vectors differ by no more than this if the same embedder makes them again.
-_SAME = 0.01
+# An embedder that refuses more texts of a batch one by one refuses them all.
+_MOST_REFUSED = 8
 # After a failure; seconds.
 _PAUSE_S = 60.0
 
@@ -71,9 +68,8 @@ class Examples:
         The examples; N.
     name
         Name of the examples, for the log and for notes.
-    kept_in
-        Folder that keeps the vectors for the next process; by default ``examples`` in memoria's
-        home.
+    kept
+        Keeps the vectors for later processes.
     shipped
         File with their vectors by the default embedder; ``scripts/embed_examples.py`` writes it.
     """
@@ -84,14 +80,15 @@ class Examples:
         texts: Sequence[str],
         *,
         name: str,
-        kept_in: Path | None = None,
+        kept: KeptVectors,
         shipped: Path | None = None,
     ) -> None:
         self.embedder = embedder
         self.name = name
-        self.kept_in = default_home() / "examples" if kept_in is None else kept_in
+        self.kept = kept
         self._texts = texts
         self._shipped = shipped
+        self._found: list[Array] = []  # of the first batches
         self._vectors: Array | None = None
         self._embedding = Background()
         self._again_at = -math.inf  # after a failure; time of the loop's clock
@@ -112,79 +109,40 @@ class Examples:
             await self._embedding.wait(self._embed, until)
         return self._vectors
 
-    def are_kept(self) -> bool:
-        """Tell whether the folder has files for all vectors."""
-        return all(self._file(batch).exists() for batch in self._batches())
-
-    def _batches(self) -> list[Sequence[str]]:
-        starts = range(0, len(self._texts), _BATCH)
-        return [self._texts[start : start + _BATCH] for start in starts]
-
     async def _embed(self) -> None:
         try:
             if self._shipped is not None and is_default(self.embedder):
                 self._vectors = await asyncio.to_thread(_read, self._shipped)
                 return
-            batches = self._batches()
-            fits = await self._makes_the_kept_ones(batches[0])
-            found = [await self._batch(batch, fits) for batch in batches]
-            self._vectors = unit_vectors(np.concatenate(found))
+            starts = range(0, len(self._texts), _BATCH)
+            batches = [self._texts[start : start + _BATCH] for start in starts]
+            await self.kept.check(batches[0])
+            for batch in batches[len(self._found) :]:
+                self._found.append(await self._vectors_of(batch))
+            self._vectors = await asyncio.to_thread(np.concatenate, self._found)
+            self._found = []
         except Exception as exc:  # noqa: BLE001  # foreign code, such as the client of a service
             self.fault = type(exc).__name__
             self._again_at = asyncio.get_running_loop().time() + _PAUSE_S
             throttled_warning(log, f"examples of {self.name} can't be embedded (%s)", self.fault)
 
-    async def _makes_the_kept_ones(self, batch: Sequence[str]) -> bool:
-        """Tell whether the kept vectors are still those of the embedder, by the first text.
-
-        Another model may have got the name of the earlier one.
-        """
-        kept = await asyncio.to_thread(self._kept, batch)
-        if kept is None:
-            return False
-        made = unit_vectors(np.array(await _embedded(self.embedder, batch[:1]), np.float64))
-        return made.shape == (1, kept.shape[1]) and np.allclose(made, kept[:1], rtol=0, atol=_SAME)
-
-    async def _batch(self, batch: Sequence[str], fits: bool) -> Array:
-        """Return the kept vectors of a batch if these fit; else embed it."""
-        kept = await asyncio.to_thread(self._kept, batch) if fits else None
-        if kept is not None:
-            return kept
+    async def _vectors_of(self, batch: Sequence[str]) -> Array:
+        """Return the kept vectors of a batch, or embed it, and keep them."""
+        if self.kept.are_current:
+            kept = await asyncio.to_thread(self.kept.read, batch)
+            if kept is not None:
+                return kept
         made = self._checked(batch, await _embedded(self.embedder, batch))
-        await asyncio.to_thread(self._keep, batch, made)
-        return made.astype(np.float64)
+        await asyncio.to_thread(self.kept.write, batch, made)
+        return made
 
-    def _checked(self, batch: Sequence[str], found: Sequence[Sequence[float]]) -> Kept:
+    def _checked(self, batch: Sequence[str], found: Sequence[Sequence[float]]) -> Array:
         """Return unit vectors, rounded as they are kept; those of zeros stay."""
         vectors = np.array(found, np.float64)
         shape = (len(batch), self.embedder.dimensions)
         if vectors.shape != shape or not np.isfinite(vectors).all():
             raise DimensionError("the vectors of examples have a wrong shape, or are not finite")
-        return unit_vectors(vectors).astype(np.float16)
-
-    def _file(self, batch: Sequence[str]) -> Path:
-        made_of = repr((self.embedder.name, self.embedder.dimensions, *batch))
-        return self.kept_in / f"{hashlib.sha256(made_of.encode()).hexdigest()}.f16"
-
-    def _kept(self, batch: Sequence[str]) -> Array | None:
-        """Read the vectors of a batch; None if they were not kept, or not whole."""
-        shape = (len(batch), self.embedder.dimensions)
-        try:
-            found = np.fromfile(self._file(batch), np.float16)
-        except OSError:
-            return None
-        if found.size != math.prod(shape) or not np.isfinite(found).all():
-            return None
-        return found.reshape(shape).astype(np.float64)
-
-    def _keep(self, batch: Sequence[str], vectors: Kept) -> None:
-        try:
-            self.kept_in.mkdir(mode=0o700, parents=True, exist_ok=True)
-            descriptor = os.open(self._file(batch), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with os.fdopen(descriptor, "wb") as opened:
-                opened.write(vectors.tobytes())
-        except OSError as exc:  # the next process embeds them again
-            log.info("vectors of examples can't be kept (%s)", type(exc).__name__)
+        return unit_vectors(unit_vectors(vectors).astype(np.float16).astype(np.float64))
 
 
 def is_default(embedder: Embedder) -> bool:
@@ -197,12 +155,19 @@ async def _embedded(embedder: Embedder, texts: Sequence[str]) -> list[Sequence[f
     """Embed texts; one that the embedder has no vector for, such as "?", is near to nothing."""
     try:
         return [*await embedder.embed_documents(texts)]
+    except DimensionError:
+        raise
     except InvalidInputError:
-        if len(texts) == 1:
-            return [(0.0,) * embedder.dimensions]
-    middle = len(texts) // 2
-    halves = (texts[:middle], texts[middle:])
-    return [vector for half in halves for vector in await _embedded(embedder, half)]
+        found, refused = list[Sequence[float]](), 0
+    for text in texts:
+        try:
+            found += await embedder.embed_documents([text])
+        except InvalidInputError:
+            refused += 1
+            if refused > _MOST_REFUSED:
+                raise
+            found.append((0.0,) * embedder.dimensions)
+    return found
 
 
 def _read(file: Path) -> Array:

@@ -27,7 +27,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
+from io import BytesIO
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +60,7 @@ FITTED = Path(__file__).with_suffix(".npz")
 _OF_EACH_KIND = 3
 # Statements that tell what cosines with a probe are usual, evenly spread over all; at least.
 _USUAL = 500
-# Differences of cosines, here and below, are those of the default embedder; see `Likeness.usual`.
+# Differences of cosines, here and below, are on the scale of the default embedder; see `Likeness`.
 # Cosines of a question with those of two subjects that differ by so much make the nearer one e
 # times as probable.
 _SOFTNESS = 0.05
@@ -70,8 +72,8 @@ _PENALTY = 6.0
 # language; its own statements have the weight 1.
 _OTHER_LANGUAGES, _SMALL_TALK = 0.1, 0.3
 # A question that is nearer to questions about facts than to small talk by the second number or more
-# asks for a fact; by the first or less, it may be small talk. Of the examples of small talk, one in
-# twenty is nearer by the first, and one in a hundred by the second.
+# asks for a fact; by the first or less, it may be small talk. Of the examples of small talk, fewer
+# than one in twenty are nearer by the first, and fewer than one in a hundred by the second.
 _NO_NEARER, _MUCH_NEARER = 0.05, 0.12
 # Shares of two vectors in the probe, besides that of the subject: of the question itself, which has
 # what no subject has, such as a name, and of the direction from others' facts to the user's own.
@@ -172,8 +174,10 @@ class Subjects:
 
     def __init__(self, small_talk: Examples) -> None:
         self._small_talk = small_talk
-        self._parts: tuple[Examples, Examples] | None = None  # a few, and the others
+        self._few: Examples | None = None
+        self._others: Examples | None = None
         self._model: Model | None = None
+        self._is_complete = False  # whether the model is of all examples
         self._making, self._completing = Background(), Background()
         self._fault = "it takes long"
 
@@ -201,46 +205,74 @@ class Subjects:
                 "may be missing"
             )
             return None
+        if not self._is_complete:  # no question waits for this
+            await self._completing.wait(self._complete, until=-math.inf)
         return self._model.probe(np.asarray(vector, np.float64), like)
 
     async def _make(self) -> None:
         try:
             if is_default(self._small_talk.embedder):
-                self._model = await asyncio.to_thread(Model.read, FITTED)
+                self._model, self._is_complete = await asyncio.to_thread(Model.read, FITTED), True
             else:
-                await self._fit()
+                await self._find_or_fit()
         except Exception as exc:  # noqa: BLE001  # a file that can't be read, say
             self._fault = type(exc).__name__
             throttled_warning(log, "the model of facts can't be made (%s)", self._fault)
 
-    async def _fit(self) -> None:
-        """Fit a model to a few examples, and leave the one of all to a task in the background."""
-        few, others = await asyncio.to_thread(parts)
-        if self._parts is None:
-            self._parts = (self._facts(few), self._facts(others))
-        first, rest = self._parts
-        talk, told = await self._small_talk.vectors(math.inf), await first.vectors(math.inf)
-        if talk is None or told is None:
-            self._fault = (self._small_talk if talk is None else first).fault
+    async def _find_or_fit(self) -> None:
+        """Read the model that an earlier process made of all examples; else fit one to a few."""
+        talk = await self._small_talk.vectors(math.inf)
+        if talk is None:
+            self._fault = self._small_talk.fault
             return
-
-        async def complete() -> None:
-            more = await rest.vectors(math.inf)
-            if more is not None:
-                all_ = np.concatenate([told, more])
-                self._model = await asyncio.to_thread(fit, (*few, *others), all_, talk)
-
-        if await asyncio.to_thread(rest.are_kept):
-            await complete()
+        if self._small_talk.kept.are_current:
+            self._model = await asyncio.to_thread(self._kept_model)
+            self._is_complete = self._model is not None
         if self._model is None:
+            few, _ = await asyncio.to_thread(parts)
+            if self._few is None:
+                self._few = self._facts(few)
+            told = await self._few.vectors(math.inf)
+            if told is None:
+                self._fault = self._few.fault
+                return
             # On a busy machine, the regressions take seconds.
             self._model = await asyncio.to_thread(fit, few, told, talk)
-            await self._completing.wait(complete, until=-math.inf)
+
+    async def _complete(self) -> None:
+        """Fit a model to all examples, and keep it for later processes."""
+        few, others = parts()
+        if self._others is None:
+            self._others = self._facts(others)
+        more = await self._others.vectors(math.inf)
+        told = None if self._few is None else await self._few.vectors(math.inf)
+        talk = await self._small_talk.vectors(math.inf)
+        if more is None or told is None or talk is None:
+            return  # a later question tries again
+        try:
+            both = np.concatenate([told, more])
+            self._model = await asyncio.to_thread(fit, (*few, *others), both, talk)
+            await asyncio.to_thread(self._keep, self._model)
+        except Exception as exc:  # noqa: BLE001  # too little memory, say
+            throttled_warning(log, "the model of all facts can't be made (%s)", type(exc).__name__)
+        self._is_complete = True  # or can't be
+        self._few = self._others = None
 
     def _facts(self, some: Sequence[Example]) -> Examples:
         talk = self._small_talk
-        texts = [one.text for one in some]
-        return Examples(talk.embedder, texts, name="facts", kept_in=talk.kept_in)
+        return Examples(talk.embedder, [one.text for one in some], name="facts", kept=talk.kept)
+
+    def _kept_model(self) -> Model | None:
+        try:
+            content = self._small_talk.kept.file(edition()).read_bytes()
+            return Model.read(BytesIO(content))
+        except (OSError, RuntimeError, ValueError, KeyError, EOFError, BadZipFile):
+            return None  # it was not kept, or not whole
+
+    def _keep(self, model: Model) -> None:
+        content = BytesIO()
+        model.write(content)
+        self._small_talk.kept.write_file(content.getvalue(), edition())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,7 +301,7 @@ class Model:
     usual: Array
 
     @classmethod
-    def read(cls, file: Path) -> Model:
+    def read(cls, file: Path | BytesIO) -> Model:
         """Read what `write` wrote."""
         with np.load(file) as kept:
             arrays = {each.name: kept[each.name] for each in fields(cls)}
@@ -280,7 +312,7 @@ class Model:
             }
         )
 
-    def write(self, file: Path) -> None:
+    def write(self, file: Path | BytesIO) -> None:
         """Write the model, its numbers as float16, with the `edition`."""
         arrays = {each.name: getattr(self, each.name) for each in fields(self)}
         short = {
@@ -293,10 +325,10 @@ class Model:
     def probe(self, vector: Array, like: Likeness) -> Probe | None:
         """Return a vector near statements that may answer; None without a known subject."""
         question = unit_vectors(vector[None])[0]
-        near = like.usual(self.questions @ question)
+        near = like.on_default_scale(self.questions @ question)
         cosines = np.full(self.directions.shape[1], -np.inf)
         np.maximum.at(cosines, self.asked, near)
-        difference = float(cosines.max()) - like.usual(like.aside)
+        difference = float(cosines.max()) - like.on_default_scale(like.aside)
         nearer = (difference - _NO_NEARER) / (_MUCH_NEARER - _NO_NEARER)
         if nearer <= 0:
             return None
@@ -377,7 +409,7 @@ def fit(told: Sequence[Example], vectors: Array, small_talk: Array) -> Model:
         tongues=language[asks],
         directions=by_subject,
         own=unit_vectors(of_own),
-        usual=stated[:: max(1, len(stated) // _USUAL)],
+        usual=stated[:: max(1, len(stated) // _USUAL)].copy(),  # a view would keep all of them
     )
 
 

@@ -2,8 +2,8 @@
 
 from memoria.recall.ranking.alike import ask_alike
 from memoria.recall.ranking.candidates import (
+    DEFAULT_SPREAD,
     NOTHING_KNOWN,
-    USUAL_SPREAD,
     Candidate,
     Facts,
     FactsRequest,
@@ -17,8 +17,8 @@ from memoria.recall.ranking.relevance import rank_by_relevance, weighted_sum
 from memoria.recall.ranking.talk import with_session
 
 __all__ = [
+    "DEFAULT_SPREAD",
     "NOTHING_KNOWN",
-    "USUAL_SPREAD",
     "Candidate",
     "Facts",
     "FactsRequest",

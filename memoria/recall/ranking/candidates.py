@@ -28,7 +28,7 @@ from memoria.types.validity import Validity
 Cosine = TypeVar("Cosine", float, NDArray[np.float64])
 
 #: `Likeness.spread` of the default embedder, for which weights and limits were chosen.
-USUAL_SPREAD = 0.48655336468
+DEFAULT_SPREAD = 0.48655336468
 # Support by a neighbour is divided by the root of its degree: from this degree on, less than a
 # twentieth of it is left.
 MAX_DEGREE = 400
@@ -105,14 +105,14 @@ class Likeness:
         """Return how much nearer to the query than small talk a text with this cosine is."""
         return (cosine - self.aside) / self.spread
 
-    def usual(self, cosine: Cosine) -> Cosine:
+    def on_default_scale(self, cosine: Cosine) -> Cosine:
         """Return the cosine that the default embedder gives texts which are about as near.
 
         Some embedders place any two texts close together. So what is missing to 1 is stretched, by
         how much farther apart the default embedder places messages.
         """
         missing: Cosine = 1.0 - cosine
-        return 1.0 - missing * (USUAL_SPREAD / self.spread)
+        return 1.0 - missing * (DEFAULT_SPREAD / self.spread)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,9 +164,9 @@ class Facts:
     asks: float = 0.0
     usual: tuple[float, float] = (0.0, 0.1)
 
-    def usual_cosine(self, cosine: float) -> float:
+    def on_default_scale(self, cosine: float) -> float:
         """Return what the default embedder would give; the cosine itself if that is not known."""
-        return cosine if self.like is None else self.like.usual(cosine)
+        return cosine if self.like is None else self.like.on_default_scale(cosine)
 
 
 NOTHING_KNOWN = Facts(cosines={}, degrees={}, neighbours={})

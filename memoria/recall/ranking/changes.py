@@ -81,7 +81,9 @@ def replacements(candidates: Sequence[Candidate], sums: Array, facts: Facts) -> 
             continue
         older = memories[id_]
         others = {
-            other: facts.usual_cosine(cosine) for other, cosine in row.items() if other in stating
+            other: facts.on_default_scale(cosine)
+            for other, cosine in row.items()
+            if other in stating
         }
         newer = sorted(
             (other for other, cosine in others.items() if cosine < _SAME),

@@ -70,7 +70,7 @@ def features(query: str, candidates: Sequence[Candidate], facts: Facts) -> dict[
     bm25 = mass / best_mass
     raw = _cosines(ids, facts, bm25)
     place = _place(raw)
-    usual = {id_: facts.usual_cosine(cosine) for id_, cosine in facts.cosines.items()}
+    usual = {id_: facts.on_default_scale(cosine) for id_, cosine in facts.cosines.items()}
     relative = over_best(np.array([usual.get(id_, 0.0) for id_ in ids]))
     cosine = relative if facts.cosines else raw
     strength = _strengths(candidates)

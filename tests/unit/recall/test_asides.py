@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,11 @@ import numpy as np
 import pytest
 
 from memoria.embed import DEFAULT_ONNX_MODEL, CallableEmbedder
+from memoria.errors import InvalidInputError
 from memoria.recall.asides import LEANING_VECTORS, VECTORS, Asides, examples, leaning, spread
 from memoria.recall.examples import unit_vectors
-from memoria.recall.ranking import USUAL_SPREAD, Likeness
+from memoria.recall.kept import KeptVectors
+from memoria.recall.ranking import DEFAULT_SPREAD, Likeness
 
 # Calls that embed all examples, in batches of 64.
 CALLS = -(-len(examples()) // 64) - (-len(leaning()) // 64)
@@ -53,10 +56,10 @@ def test_examples_are_distinct_and_each_has_a_vector() -> None:
 
 def test_the_usual_spread_is_that_of_the_default_embedder() -> None:
     vectors = unit_vectors(np.load(VECTORS).astype(np.float64))
-    assert spread(vectors) == pytest.approx(USUAL_SPREAD, abs=1e-9)
-    like = Likeness(aside=0.0, leaning=0.0, spread=USUAL_SPREAD / 2)
-    assert like.usual(1.0) == 1.0
-    assert like.usual(0.7) == pytest.approx(0.4)
+    assert spread(vectors) == pytest.approx(DEFAULT_SPREAD, abs=1e-9)
+    like = Likeness(aside=0.0, leaning=0.0, spread=DEFAULT_SPREAD / 2)
+    assert like.on_default_scale(1.0) == 1.0
+    assert like.on_default_scale(0.7) == pytest.approx(0.4)
 
 
 async def likeness(asides: Asides, *, within_s: float = 5.0) -> tuple[Likeness | None, list[str]]:
@@ -121,6 +124,11 @@ async def test_a_note_names_the_examples_without_vectors(tmp_path: Path) -> None
     assert note.startswith("examples of requests are not embedded")
 
 
+def modes(folder: Path) -> Counter[int]:
+    """Return how many of a folder and its files have which permissions."""
+    return Counter(file.stat().st_mode & 0o777 for file in (folder, *folder.iterdir()))
+
+
 async def test_vectors_are_kept_for_the_next_process(tmp_path: Path) -> None:
     folder, embedder = tmp_path / "home" / "examples", Counting()
     assert await likeness(Asides(embedder, folder)) == (HALF, [])
@@ -129,21 +137,24 @@ async def test_vectors_are_kept_for_the_next_process(tmp_path: Path) -> None:
 
     again = Counting()
     assert await likeness(Asides(again, folder)) == (HALF, [])
-    assert again.calls == 2  # the first text of each kind: does it still have its kept vector?
+    assert again.calls == 1  # three texts: do they still have their kept vectors?
 
     other = Counting(name="other")
     assert await likeness(Asides(other, folder)) == (HALF, [])
     assert other.calls == CALLS
 
 
-async def test_vectors_of_another_model_with_the_same_name_are_replaced(tmp_path: Path) -> None:
-    class Another(Counting):
-        async def embed_documents(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-            self.calls += 1
-            return [(0.75**0.5, 0.5)] * len(texts)
+class Another(Counting):
+    """Another model with the same name."""
 
+    async def embed_documents(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        self.calls += 1
+        return [(0.75**0.5, -0.5)] * len(texts)
+
+
+async def test_vectors_of_another_model_with_the_same_name_are_replaced(tmp_path: Path) -> None:
     assert await likeness(Asides(Counting(), tmp_path)) == (HALF, [])
-    for expected in (CALLS + 2, 2):
+    for expected in (CALLS + 1, 1):
         embedder = Another()
         found, _ = await likeness(Asides(embedder, tmp_path))
         assert found is not None
@@ -151,15 +162,16 @@ async def test_vectors_of_another_model_with_the_same_name_are_replaced(tmp_path
         assert embedder.calls == expected
 
 
-def modes(folder: Path) -> Counter[int]:
-    """Return how many of a folder and its files have which permissions."""
-    return Counter(file.stat().st_mode & 0o777 for file in (folder, *folder.iterdir()))
+async def test_a_model_may_give_a_text_alone_a_slightly_different_vector(tmp_path: Path) -> None:
+    class Batching(Counting):
+        async def embed_documents(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+            self.calls += 1
+            return [(0.5, 0.75**0.5) if len(texts) > 3 else (0.7, 0.51**0.5)] * len(texts)
 
-
-def tear(folder: Path) -> None:
-    """Cut one of the files short, as a process that is killed while it writes does."""
-    file = min(folder.iterdir())
-    file.write_bytes(file.read_bytes()[:-1])
+    for expected in (CALLS, 1):
+        embedder = Batching()
+        assert await likeness(Asides(embedder, tmp_path)) == (HALF, [])
+        assert embedder.calls == expected
 
 
 async def test_a_process_that_ends_early_leaves_the_rest_to_the_next_one(tmp_path: Path) -> None:
@@ -169,20 +181,68 @@ async def test_a_process_that_ends_early_leaves_the_rest_to_the_next_one(tmp_pat
                 raise ConnectionError("gone")
             return await super().embed_documents(texts)
 
-    assert await likeness(Asides(Ending(), tmp_path)) == (
-        None,
-        [MISSING.format("ConnectionError")],
-    )
-    tear(tmp_path)
+    failed = (None, [MISSING.format("ConnectionError")])
+    assert await likeness(Asides(Ending(), tmp_path)) == failed
     embedder = Counting()
     assert await likeness(Asides(embedder, tmp_path)) == (HALF, [])
-    # If the torn file is that of the first text, nothing tells whether the others still fit.
-    assert embedder.calls in (CALLS - 2 + 1, CALLS)
+    assert embedder.calls == 1 + CALLS - 3
 
 
-async def test_a_folder_that_can_not_be_written_costs_only_the_time(tmp_path: Path) -> None:
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "torn": lambda content: content[:-1],
+    "zeros": lambda content: bytes(len(content)),
+    "noise": lambda content: b"{" * len(content),
+}
+
+
+@pytest.mark.parametrize("damage", [*DAMAGES])
+@pytest.mark.parametrize("first", [True, False])
+async def test_a_damaged_file_is_made_again(tmp_path: Path, damage: str, first: bool) -> None:
+    assert await likeness(Asides(Counting(), tmp_path)) == (HALF, [])
+    batch = examples()[:64] if first else examples()[64:128]
+    file = KeptVectors(Counting(), tmp_path).file(*batch)
+    file.write_bytes(DAMAGES[damage](file.read_bytes()))
+    embedder = Counting()
+    assert await likeness(Asides(embedder, tmp_path)) == (HALF, [])
+    # Without the first file, nothing tells whether the others are current.
+    assert embedder.calls == (CALLS if first else 2)
+
+
+async def test_a_folder_that_can_not_be_used_costs_only_the_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").write_text("not a folder", encoding="utf-8")
-    for _ in range(2):
-        embedder = Counting()
-        assert await likeness(Asides(embedder, tmp_path / "file" / "examples")) == (HALF, [])
-        assert embedder.calls == CALLS
+
+    def refuse(*_: object) -> None:
+        raise PermissionError("of another user")
+
+    for refused in (False, True):
+        if refused:
+            monkeypatch.setattr(np, "fromfile", refuse)
+            monkeypatch.setattr(os, "open", refuse)
+        for _ in range(2):
+            embedder = Counting()
+            folder = tmp_path if refused else tmp_path / "file" / "examples"
+            assert await likeness(Asides(embedder, folder)) == (HALF, [])
+            assert embedder.calls == CALLS
+
+
+async def test_no_batch_with_a_refused_text_is_kept(tmp_path: Path) -> None:
+    def embed(texts: list[str]) -> list[list[float]]:
+        return [[0.0, 0.0] if text == "?" else [0.5, 0.75**0.5] for text in texts]
+
+    embedder = CallableEmbedder(embed, dimensions=2, name="words")
+    assert await likeness(Asides(embedder, tmp_path)) == (HALF, [])
+    assert modes(tmp_path)[0o600] == CALLS - 1
+
+
+async def test_an_embedder_that_refuses_everything_is_soon_left_alone(tmp_path: Path) -> None:
+    class Refusing(Counting):
+        async def embed_documents(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+            self.calls += 1
+            raise InvalidInputError(f"no vector for {len(texts)} texts")
+
+    embedder = Refusing()
+    failed = (None, [MISSING.format("InvalidInputError")])
+    assert await likeness(Asides(embedder, tmp_path)) == failed
+    assert embedder.calls == 10

@@ -5,19 +5,21 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import memoria.recall.examples
 import memoria.recall.subjects
 from memoria.embed import DEFAULT_ONNX_MODEL
 from memoria.recall.asides import Asides, spread
 from memoria.recall.asides import examples as small_talk
 from memoria.recall.examples import Array, unit_vectors
-from memoria.recall.ranking import USUAL_SPREAD, Likeness
+from memoria.recall.kept import KeptVectors
+from memoria.recall.ranking import DEFAULT_SPREAD, Likeness
 from memoria.recall.subjects import (
     FITTED,
     Example,
@@ -57,7 +59,14 @@ class ByFirstLine:
 
 def like(aside: float) -> Likeness:
     """Return how close a message is to small talk, by an embedder like the default one."""
-    return Likeness(aside=aside, leaning=aside, spread=USUAL_SPREAD)
+    return Likeness(aside=aside, leaning=aside, spread=DEFAULT_SPREAD)
+
+
+async def until(done: Callable[[], bool]) -> None:
+    """Wait for work in the background, which no question waits for."""
+    async with asyncio.timeout(120):
+        while not done():  # noqa: ASYNC110 - nothing tells of it
+            await asyncio.sleep(0.01)
 
 
 def in_time(within_s: float = 60.0) -> float:
@@ -178,26 +187,84 @@ async def test_a_model_that_takes_long_is_made_once_and_used_by_the_next_questio
     release.set()
     assert await found.probe(question, like=like(0.3), until=in_time(), notes=notes) is not None
     few, others = parts()
-    while len(made) < 2:  # noqa: ASYNC110 - made in a thread, and no question waits for it
-        await asyncio.sleep(0.01)
+    await until(lambda: len(made) == 2)
     assert made == [len(few), len(few) + len(others)]
 
 
+QUESTION = np.eye(ByFirstLine().dimensions)[1].tolist()
+
+
+async def ask(of: Subjects) -> Probe | None:
+    return await of.probe(QUESTION, like=like(0.3), until=in_time(), notes=[])
+
+
+async def until_it_differs(of: Subjects, earlier: Probe | None) -> Probe | None:
+    """Ask until the model is another one."""
+    async with asyncio.timeout(120):
+        while (found := await ask(of)) == earlier:  # noqa: ASYNC110 - as in `until`
+            await asyncio.sleep(0.01)
+    return found
+
+
 async def test_the_next_process_has_the_model_of_all_examples_at_once(tmp_path: Path) -> None:
-    question = np.eye(ByFirstLine().dimensions)[1].tolist()
-    embedder = ByFirstLine()
+    embedder, again = ByFirstLine(), ByFirstLine()
     found = Subjects(Asides(embedder, tmp_path).examples)
+    by_all = await until_it_differs(found, await ask(found))
+    await until(KeptVectors(embedder, tmp_path).file(edition()).exists)
+    kept = await ask(Subjects(Asides(again, tmp_path).examples))
+    assert by_all is not None
+    assert kept is not None
+    assert kept.vector == pytest.approx(by_all.vector, abs=1e-3)
+    assert kept.usual == pytest.approx(by_all.usual, abs=1e-3)
+    assert (embedder.calls, again.calls) == (sum(CALLS), 1)
 
-    async def ask(of: Subjects) -> Probe | None:
-        return await of.probe(question, like=like(0.3), until=in_time(), notes=[])
 
-    by_few = await ask(found)
-    while (by_all := await ask(found)) == by_few:  # noqa: ASYNC110 - nothing tells of the exchange
-        await asyncio.sleep(0.01)
-    again = ByFirstLine()
-    assert await ask(Subjects(Asides(again, tmp_path).examples)) == by_all
-    # The first text of each part tells whether the kept vectors still fit.
-    assert (embedder.calls, again.calls) == (sum(CALLS), len(CALLS))
+async def test_if_the_other_examples_fail_a_later_question_tries_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class FailingOnce(ByFirstLine):
+        async def embed_documents(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+            if self.calls == CALLS[0] + CALLS[1] + 3:
+                self.calls += 1
+                raise ConnectionError("gone")
+            return await super().embed_documents(texts)
+
+    monkeypatch.setattr(memoria.recall.examples, "_PAUSE_S", 0.0)
+    embedder = FailingOnce()
+    found = Subjects(Asides(embedder, tmp_path).examples)
+    assert await until_it_differs(found, await ask(found)) is not None
+    assert embedder.calls == sum(CALLS) + 1
+
+
+async def test_if_no_model_of_all_examples_can_be_made_that_of_a_few_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "bad").mkdir()
+    embedder = ByFirstLine()
+    embedder.dimensions += 2
+
+    def too_large(told: Sequence[Example], vectors: Array, small_talk: Array) -> Model:
+        if vectors.shape == (len(subjects()), embedder.dimensions):
+            raise MemoryError
+        return fit(told, vectors, small_talk)
+
+    monkeypatch.setattr(memoria.recall.subjects, "fit", too_large)
+    found = Subjects(Asides(embedder, tmp_path / "bad").examples)
+    question = [*QUESTION, 0.0, 0.0]
+    for _ in range(3):
+        probe = await found.probe(question, like=like(0.3), until=in_time(), notes=[])
+        assert probe is not None
+    await until(lambda: "the model of all facts can't be made (MemoryError)" in caplog.text)
+    assert await found.probe(question, like=like(0.3), until=in_time(), notes=[]) == probe
+
+
+async def test_a_damaged_model_is_made_again(tmp_path: Path) -> None:
+    kept = KeptVectors(ByFirstLine(), tmp_path)
+    kept.write_file(b"PK\x03\x04 not a model", edition())
+    first = Subjects(Asides(ByFirstLine(), tmp_path).examples)
+    assert await ask(first) is not None
+    second = Subjects(Asides(ByFirstLine(), tmp_path).examples)
+    assert await ask(second) is not None
 
 
 def test_the_shipped_model_is_that_of_the_examples() -> None:

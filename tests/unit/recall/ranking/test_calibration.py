@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from memoria.errors import ConfigError
 from memoria.recall.context.config import ContextConfig
 from memoria.recall.ranking import (
+    DEFAULT_SPREAD,
     NOTHING_KNOWN,
-    USUAL_SPREAD,
     Facts,
     Likeness,
     rank_by_relevance,
@@ -184,7 +184,7 @@ def test_an_embedder_with_vectors_closer_together_or_farther_apart_ranks_the_sam
     cosines = {"a": 0.8, "b": 0.75, "c": 0.5, "d": 0.45}
     all_ = [candidate(id_, f"{id_} rain") for id_ in cosines]
     neighbours = {"a": [("c", 0.9, True)], "b": [("d", 0.7, False)]}
-    like = Likeness(aside=0.55, leaning=0.6, spread=USUAL_SPREAD)
+    like = Likeness(aside=0.55, leaning=0.6, spread=DEFAULT_SPREAD)
     usual = Facts(cosines=cosines, degrees={}, neighbours=neighbours, like=like)
     other = replace(
         usual,
