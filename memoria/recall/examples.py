@@ -116,7 +116,7 @@ class Examples:
                 return
             starts = range(0, len(self._texts), _BATCH)
             batches = [self._texts[start : start + _BATCH] for start in starts]
-            await self.kept.check(batches[0])
+            await self.kept.check(batches)
             for batch in batches[len(self._found) :]:
                 self._found.append(await self._vectors_of(batch))
             self._vectors = await asyncio.to_thread(np.concatenate, self._found)

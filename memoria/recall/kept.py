@@ -44,6 +44,11 @@ class KeptVectors:
         Its name and dimensions belong to the names of the files.
     folder
         Folder of the files; by default ``examples`` in memoria's home.
+
+    Attributes
+    ----------
+    are_current
+        Whether the embedder still makes the vectors that are kept under its name.
     """
 
     def __init__(self, embedder: Embedder, folder: Path | None = None) -> None:
@@ -51,19 +56,21 @@ class KeptVectors:
         self._folder = folder
         self.are_current = self._is_checked = False
 
-    async def check(self, texts: Sequence[str]) -> None:
+    async def check(self, batches: Sequence[Sequence[str]]) -> None:
         """Find out whether the vectors are current: ask the embedder once for three of the texts.
 
-        The texts are a batch that is kept first; without it, nothing is current.
+        They are the first texts of a batch that is kept; if none is, nothing is current.
         """
         if self._is_checked:
             return
-        kept = await asyncio.to_thread(self.read, texts)
-        if kept is not None:
-            made = await self._embedder.embed_documents(texts[:_COMPARED])
-            self.are_current = _is_same_model(np.array(made, np.float64), kept[:_COMPARED])
-            if not self.are_current:
-                log.info("another model is named %s: examples are embedded again", self._name)
+        for texts in batches:
+            kept = await asyncio.to_thread(self.read, texts)
+            if kept is not None:
+                made = await self._embedder.embed_documents(texts[:_COMPARED])
+                self.are_current = _is_same_model(np.array(made, np.float64), kept[:_COMPARED])
+                if not self.are_current:
+                    log.info("another model is named %s: examples are embedded again", self._name)
+                break
         self._is_checked = True
 
     def read(self, texts: Sequence[str]) -> Array | None:
