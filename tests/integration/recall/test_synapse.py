@@ -582,7 +582,8 @@ async def test_the_query_is_embedded_and_the_context_is_not(
     embedder = CallableEmbedder(embed, dimensions=DIMENSIONS, name=EMBEDDER)
     config = settled(context={"file": "cache_test.go", "task": "testing", "language": "go"})
     await GraphRetriever(driver, scope=scope, embedder=embedder, config=config).recall("rain")
-    assert asked == ["rain", *asides.examples(), *asides.leaning()]
+    assert asked[0] == "rain"
+    assert {*asked[1:]} <= {*asides.examples(), *asides.leaning()}
 
 
 async def test_candidates_without_an_embedding_are_few_and_the_newest(
