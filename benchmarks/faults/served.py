@@ -164,6 +164,7 @@ _ASKED: Mapping[str, Any] = {
     "strategy": "transfer",
     "settings": {},
     "budget_tokens": None,
+    "deadline_s": None,
 }
 
 
@@ -218,6 +219,7 @@ PAGE: Mapping[str, Slot] = {
     "page, settings": _posted("settings"),
     "page, memory": _opened,
     "page, budget": _posted("budget_tokens"),
+    "page, deadline": _posted("deadline_s"),
     "page, replay": _replayed("recall"),
     "page, replay changes": _replayed("changes"),
     "page, replay body": _replayed("body"),
