@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoria.embed import Embedder
-from memoria.recall.examples import Examples, unit_vectors
-from memoria.recall.kept import KeptVectors
+from memoria.recall.examples import Examples, KeptVectors, unit_vectors
 from memoria.recall.ranking import Likeness
 
 Array = NDArray[np.float64]
@@ -52,6 +51,8 @@ class Asides:
 
     Parameters
     ----------
+    embedder
+        Makes the vectors.
     kept_in
         Folder that keeps the vectors for later processes; see `KeptVectors`.
 

@@ -2,14 +2,16 @@
 
 In: an embedder, texts. Out: an array of unit vectors. Reads the shipped vectors if there are any
 and the embedder is the default one; any other embedder embeds the texts once, and the vectors are
-kept in a folder of this machine.
+kept for later processes in the folder ``examples`` of memoria's home, which holds no memories.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 import math
+import os
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,10 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from memoria._support.home import default_home
 from memoria._support.throttling import throttled_warning
 from memoria.embed import DEFAULT_ONNX_MODEL, ONNX_MODELS, Embedder
 from memoria.errors import DimensionError, InvalidInputError
-from memoria.recall.kept import KeptVectors
 
 Array = NDArray[np.float64]
 
@@ -30,6 +32,13 @@ log = logging.getLogger(__name__)
 _BATCH = 64
 # An embedder that refuses more texts of a batch one by one refuses them all.
 _MOST_REFUSED = 8
+# So many texts tell whether an embedder is still the same model.
+_COMPARED = 3
+# Least mean cosine of their vectors, now and then. A model may give one text another vector in a
+# batch: cosines go down to 0.955. The vectors of two models have nothing to do with each other.
+_SAME_MODEL = 0.9
+# Lengths of vectors differ from 1 by no more than this, if a file is not damaged.
+_ROUNDING = 0.02
 # After a failure; seconds.
 _PAUSE_S = 60.0
 
@@ -55,6 +64,92 @@ class Background:
         if self._task is None or not self.is_running:
             self._task = loop.create_task(work())
         await asyncio.wait({self._task}, timeout=max(0.0, until - loop.time()))
+
+
+class KeptVectors:
+    """Vectors of example texts by one embedder, a file for each batch of texts.
+
+    All methods but ``check`` block.
+
+    Parameters
+    ----------
+    embedder
+        Its name and dimensions belong to the names of the files.
+    folder
+        Folder of the files; by default ``examples`` in memoria's home.
+
+    Attributes
+    ----------
+    are_current
+        Whether the embedder still makes the vectors that are kept under its name.
+    """
+
+    def __init__(self, embedder: Embedder, folder: Path | None = None) -> None:
+        self._embedder = embedder
+        self._folder = folder
+        self.are_current = self._is_checked = False
+
+    async def check(self, batches: Sequence[Sequence[str]]) -> None:
+        """Find out whether the vectors are current: ask the embedder once for three of the texts.
+
+        They are the first texts of a batch that is kept; if none is, nothing is current.
+        """
+        if self._is_checked:
+            return
+        for texts in batches:
+            kept = await asyncio.to_thread(self.read, texts)
+            if kept is not None:
+                made = await self._embedder.embed_documents(texts[:_COMPARED])
+                self.are_current = _is_same_model(np.array(made, np.float64), kept[:_COMPARED])
+                if not self.are_current:
+                    log.info("another model is named %s: examples are embedded again", self._name)
+                break
+        self._is_checked = True
+
+    def read(self, texts: Sequence[str]) -> Array | None:
+        """Return the unit vectors of a batch; None if they were not kept, or are damaged."""
+        shape = (len(texts), self._embedder.dimensions)
+        try:
+            found = np.fromfile(self.file(*texts), np.float16).astype(np.float64)
+        except (OSError, RuntimeError):  # a home that can't be read, or that is not known
+            return None
+        if found.size != math.prod(shape):
+            return None
+        vectors = found.reshape(shape)
+        is_whole = np.all(np.abs(np.linalg.norm(vectors, axis=1) - 1.0) <= _ROUNDING)
+        return unit_vectors(vectors) if is_whole else None
+
+    def write(self, texts: Sequence[str], vectors: Array) -> None:
+        """Keep the unit vectors of a batch, unless the embedder has refused any of its texts."""
+        if np.all(vectors.any(axis=1)):
+            self.write_file(vectors.astype(np.float16).tobytes(), *texts)
+
+    def file(self, *made_of: str) -> Path:
+        """Return the name of the file for what the embedder made of some texts."""
+        folder = default_home() / "examples" if self._folder is None else self._folder
+        of = repr((self._name, self._embedder.dimensions, *made_of))
+        return folder / hashlib.sha256(of.encode()).hexdigest()
+
+    def write_file(self, content: bytes, *made_of: str) -> None:
+        """Write the file of that name; if it can't be written, only say so."""
+        try:
+            file = self.file(*made_of)
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(descriptor, "wb") as opened:
+                opened.write(content)
+        except (OSError, RuntimeError) as exc:
+            throttled_warning(log, "vectors of examples can't be kept (%s)", type(exc).__name__)
+
+    @property
+    def _name(self) -> str:
+        return self._embedder.name
+
+
+def _is_same_model(made: Array, kept: Array) -> bool:
+    if made.shape != kept.shape:
+        return False
+    return bool((unit_vectors(made) * kept).sum(axis=1).mean() >= _SAME_MODEL)
 
 
 class Examples:

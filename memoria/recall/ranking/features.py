@@ -70,8 +70,8 @@ def features(query: str, candidates: Sequence[Candidate], facts: Facts) -> dict[
     bm25 = mass / best_mass
     raw = _cosines(ids, facts, bm25)
     place = _place(raw)
-    usual = {id_: facts.on_default_scale(cosine) for id_, cosine in facts.cosines.items()}
-    relative = over_best(np.array([usual.get(id_, 0.0) for id_ in ids]))
+    scaled = {id_: facts.on_default_scale(cosine) for id_, cosine in facts.cosines.items()}
+    relative = over_best(np.array([scaled.get(id_, 0.0) for id_ in ids]))
     cosine = relative if facts.cosines else raw
     strength = _strengths(candidates)
     carried = _carried(candidates, pool.masses / best_mass, strength)

@@ -15,8 +15,7 @@ import pytest
 from memoria.embed import DEFAULT_ONNX_MODEL, CallableEmbedder
 from memoria.errors import InvalidInputError
 from memoria.recall.asides import LEANING_VECTORS, VECTORS, Asides, examples, leaning, spread
-from memoria.recall.examples import unit_vectors
-from memoria.recall.kept import KeptVectors
+from memoria.recall.examples import KeptVectors, unit_vectors
 from memoria.recall.ranking import DEFAULT_SPREAD, Likeness
 
 # Calls that embed all examples, in batches of 64.

@@ -17,8 +17,7 @@ import memoria.recall.subjects
 from memoria.embed import DEFAULT_ONNX_MODEL
 from memoria.recall.asides import Asides, spread
 from memoria.recall.asides import examples as small_talk
-from memoria.recall.examples import Array, unit_vectors
-from memoria.recall.kept import KeptVectors
+from memoria.recall.examples import Array, KeptVectors, unit_vectors
 from memoria.recall.ranking import DEFAULT_SPREAD, Likeness
 from memoria.recall.subjects import (
     FITTED,
