@@ -27,6 +27,7 @@ import httpx2
 from benchmarks.environment import ROOT
 from benchmarks.faults import addresses
 from benchmarks.faults.journal import kept
+from benchmarks.faults.served import ASKED
 from benchmarks.faults.servers import (
     BUSY,
     DONE,
@@ -199,8 +200,7 @@ async def _together(agents: Agents, rng: random.Random, number: int) -> str | No
 
     async def ask_on() -> None:
         _, __, headers, ___ = crowd.page.asked
-        body: dict[str, Any] = {"query": "Which order?", "scope": crowd.memory.scope, "tags": []}
-        body |= {"strategy": "transfer", "settings": {}, "budget_tokens": None, "deadline_s": None}
+        body = {**ASKED, "query": "Which order?", "scope": crowd.memory.scope}
         url = crowd.page.url("/api/recall")
         async with httpx2.AsyncClient(headers=dict(headers), timeout=_CALL_S) as http:
             while time.monotonic() < until and not wrong:

@@ -157,7 +157,8 @@ TOOLS: Mapping[str, Slot] = {
     "MCP, recall resource": _resource("memoria://recall/"),
 }
 
-_ASKED: Mapping[str, Any] = {
+#: The page sends all of these fields with each question.
+ASKED: Mapping[str, Any] = {
     "query": "oven",
     "tags": [],
     "scope": "nobody",
@@ -170,7 +171,7 @@ _ASKED: Mapping[str, Any] = {
 
 def _posted(field: str) -> Slot:
     async def slot(surfaces: Surfaces, value: Any) -> str | None:
-        body = {**_ASKED, "scope": surfaces.memory.scope}
+        body = {**ASKED, "scope": surfaces.memory.scope}
         if field == "settings":
             value = as_map(value)
         body[field] = [value] if field == "tags" else value
