@@ -56,7 +56,7 @@ function flat(document) {
   return settings;
 }
 
-// What only one of two strategies has can't be compared.
+// Settings that only one of two strategies has can't be compared.
 function differences(before, after) {
   const other = before["strategy.name"] !== after["strategy.name"];
   const isOfOne = (name) => other && name.startsWith("strategy.") && !(name in before && name in after);

@@ -4,8 +4,8 @@ import { button, listed, opener } from "./lists.js";
 import { likely, shareTable } from "./ranking.js";
 import { arrow, counted, date, element, ENDS, ledger, number, said, time, whyLeftOut } from "./words.js";
 
-// Shows what is known of a memory, and returns a function that adds what was read of it: {near}, or
-// {failed}. What was opened until then stays as it is, unless the memory is not as it was known.
+// Shows a memory as it is known, and returns a function that adds the answer of the server: {near}, or
+// {failed}. Opened lists and forms stay as they are, unless the memory has changed.
 // `found` is the recall that is shown, or null. `actions` makes the buttons that change the memory.
 export function showMemory(body, shown, doing) {
   const { found, id, first } = shown;
@@ -54,7 +54,7 @@ function thread(near, id, choose) {
 }
 
 // A memory, its neighbours, versions and conversation on an axis of time: as far apart as they came
-// about. What joins memories is left out, as it came about when it was written.
+// about. Connectors are left out: their time is that of the write.
 function timeline(near, id, connectors, choose) {
   const known = [near.memory, ...near.neighbours.map((each) => each.memory), ...near.versions, ...near.thread];
   const all = known.filter((memory) => memory?.created_at && !connectors.includes(memory.kind));
