@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import re
+import select
 import signal
 import stat
 import subprocess
@@ -882,11 +883,15 @@ def on_terminal(*arguments: str, answer: bytes = b"") -> tuple[int, str]:
         os.execv(sys.executable, [sys.executable, "-m", "memoria", *arguments])
     shown = b""
     try:
-        while chunk := os.read(terminal, 65_536):
-            shown += chunk
-            if answer and shown.rstrip().endswith(b"[y/N]:"):
+        while True:
+            # Python loses a Ctrl-C that comes while `input` gets ready: press it again, as users do.
+            asked = answer and shown.rstrip().endswith(b"[y/N]:")
+            if asked and not select.select([terminal], [], [], 0.3)[0]:
                 os.write(terminal, answer)
-                answer = b""
+            elif chunk := os.read(terminal, 65_536):
+                shown += chunk
+            else:
+                break
     except OSError:  # the other end is closed: on Linux that is how a terminal ends
         pass
     finally:
