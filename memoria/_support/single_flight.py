@@ -33,6 +33,7 @@ class SingleFlight(Generic[T]):
     def __init__(self) -> None:
         self._kept: list[T] = []  # at most one; a list, because None may be an answer
         self._asking: _Question[T] | None = None
+        self._is_known = asyncio.Event()
 
     @property
     def kept(self) -> T | None:
@@ -42,10 +43,15 @@ class SingleFlight(Generic[T]):
     def put(self, answer: T) -> None:
         """Keep an answer that came about in another way."""
         self._kept = [answer]
+        self._is_known.set()
 
     def forget(self, answer: T) -> None:
         """Drop this answer, which is no longer right; another one that came meanwhile stays."""
         self._kept = [kept for kept in self._kept if kept is not answer]
+
+    async def known(self) -> None:
+        """Wait until an answer has been kept; asks nothing."""
+        await self._is_known.wait()
 
     async def get(
         self,

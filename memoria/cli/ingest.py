@@ -64,7 +64,12 @@ def init(
 
     async def apply(store: Store) -> SchemaReport:
         known = await _recorded(store) if embedder is None else model
-        return await apply_schema(store, embedder=known, dimensions=dimensions, kinds=kinds)
+        made = await apply_schema(store, embedder=known, dimensions=dimensions, kinds=kinds)
+        if made.created:  # which discards all plans
+            from memoria.cli.warming import plan_recalls  # with all that recalls
+
+            await plan_recalls(store)
+        return made
 
     report: SchemaReport = connection.run(apply)
     facts = {

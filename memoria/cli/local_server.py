@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from memoria.local import ServerInfo
 
 STARTING = "starting Neo4j ..."
-PLANNING = "planning queries ..."
 DOWNLOADING = "downloading Neo4j, about 180 MB, once ..."
 MB = 1_000_000
 # What takes room in memoria's folder. A folder that MEMORIA_HOME names may hold other files.
@@ -60,7 +59,7 @@ def up(
 
 
 async def _up(folder: Path | None, *, verify: bool) -> dict[str, str | int]:
-    from memoria.cli.warming import warm_up
+    from memoria.cli.warming import PLANNING, warm_up
     from memoria.local import LocalNeo4j
     from memoria.local.left_behind import remove_left_behind
 

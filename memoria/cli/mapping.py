@@ -5,7 +5,6 @@ In: the name of a known graph, or a file. Out: a store that reads through the ma
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -29,7 +28,7 @@ from memoria.cli.common import (
 )
 from memoria.cli.connection import Connection
 from memoria.cli.embedders import EmbedderName
-from memoria.errors import MappingError, MemoriaError
+from memoria.errors import MappingError
 
 if TYPE_CHECKING:  # the driver takes long to load, and `memoria mcp` greets before that
     from memoria.graph.mapping import GraphMapping
@@ -187,32 +186,22 @@ def _detect(connection: Connection, as_json: bool) -> None:
 
 
 def _create(mapping: GraphMapping, connection: Connection) -> None:
+    from memoria.cli.warming import plan_recalls
     from memoria.graph.mapping.creating import create_indexes
+    from memoria.graph.mapping.parts import WHOLE_GRAPH
+    from memoria.graph.mapping.reading import MappedGraph
 
     announce = partial(err.print, markup=False)
 
     async def work(store: Store) -> int:
         made = await create_indexes(store, mapping, announce)
         if made:
-            with err.status("planning the queries of recalls"):
-                await _warm(store, mapping)
+            # Errors in the mapping are reported by the next step.
+            await plan_recalls(store.translated(partial(MappedGraph, mapping)), WHOLE_GRAPH)
         return made
 
     made = connection.run(work)
     hint(f"created {made}" if made else "no index is missing")
-
-
-async def _warm(store: Store, mapping: GraphMapping) -> None:
-    """Let the server plan the queries of recalls: new indexes discard all plans.
-
-    Errors in the mapping are reported by the next step.
-    """
-    from memoria.graph.mapping.parts import WHOLE_GRAPH
-    from memoria.graph.mapping.reading import MappedGraph
-    from memoria.recall.warming import warm_plans
-
-    with suppress(MemoriaError):
-        await warm_plans(store.translated(partial(MappedGraph, mapping)), scope=WHOLE_GRAPH)
 
 
 def _overlay(

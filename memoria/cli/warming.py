@@ -1,8 +1,9 @@
-"""Let a local server that has just started plan the queries of recalls, for `memoria up`.
+"""Let a server plan the queries of recalls, after its start and after indexes were created.
 
     python -m memoria.cli.warming
 
-In: the local server of memoria's home. Out: nothing; the next recall reports a failure.
+In: a store; for the module, the local server of memoria's home. Out: nothing; the next recall
+reports a failure.
 """
 
 from __future__ import annotations
@@ -10,17 +11,28 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from contextlib import suppress
 from functools import partial
 
+from memoria.cli.common import err
 from memoria.cli.connection import on_target
 from memoria.connection import find_target
 from memoria.errors import MemoriaError
 from memoria.recall.warming import warm_plans
+from memoria.store import Store
+
+PLANNING = "planning queries ..."
 
 # `memoria up` waits this long for the plans; seconds. Without them, a first recall may fail.
 _PATIENCE_S = 60.0
 # After that, a process in the background continues, and gives up after this time; seconds.
 _LONGEST_S = 120.0
+
+
+async def plan_recalls(store: Store, scope: str = "default") -> None:
+    """Let the server plan the queries of recalls: new indexes have discarded all plans."""
+    with suppress(MemoriaError), err.status(PLANNING):
+        await warm_plans(store, scope=scope)
 
 
 async def warm_up() -> None:

@@ -146,10 +146,15 @@ async def _send_for_time(
 
 @asynccontextmanager
 async def warming(store: Store, *, scope: str, config: RetrieverConfig) -> AsyncIterator[None]:
-    """Warm the plans in the background, as long as the block lasts; a failure is only logged."""
+    """Warm the plans in the background, as long as the block lasts; a failure is only logged.
+
+    A new database is warmed as soon as it is set up, which discards all plans.
+    """
 
     async def warm() -> None:
         try:
+            if store.translation is None and not was_set_up(await server_facts(store)):
+                await store.facts.known()
             await warm_plans(store, scope=scope, config=config)
         except MemoriaError as exc:
             log.info("the plans of recalls could not be warmed (%s)", type(exc).__name__)

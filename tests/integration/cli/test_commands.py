@@ -884,7 +884,7 @@ def on_terminal(*arguments: str, answer: bytes = b"") -> tuple[int, str]:
     shown = b""
     try:
         while True:
-            # Python loses a Ctrl-C that comes while `input` gets ready: press it again, as users do.
+            # Python loses a Ctrl-C that comes while `input` gets ready: press again, as users do.
             asked = answer and shown.rstrip().endswith(b"[y/N]:")
             if asked and not select.select([terminal], [], [], 0.3)[0]:
                 os.write(terminal, answer)

@@ -15,7 +15,7 @@ from typing import Any
 import neo4j
 import pytest
 
-from memoria import CallableEmbedder, GraphRetriever, reembed
+from memoria import CallableEmbedder, GraphRetriever, Memory, connect, reembed
 from memoria._support.checks import MAX_DIMENSIONS
 from memoria.doctor import examine
 from memoria.errors import (
@@ -29,8 +29,9 @@ from memoria.graph.server_facts import AbsentEmbedder, check_vectors_fit, probe
 from memoria.graph.stats import scope_stats
 from memoria.store import ServerFacts, Store, Target
 from memoria.store.queries import root
-from tests.integration.alone import driver, store, target
+from tests.integration.alone import driver, store, target, wipe
 from tests.integration.cli.test_commands import Call, call, secret
+from tests.integration.statements import sent_statements
 from tests.schema import check_schema
 
 __all__ = ["call", "driver", "secret", "store", "target"]  # fixtures
@@ -229,7 +230,9 @@ async def test_init_makes_the_index_of_each_kind_where_asked(
     """Here and not beside the other commands: new indexes have the server plan all queries anew."""
     assert not KIND_INDEXES.keys() & (await probe(store)).indexes.keys()
     here = ("--uri", target.uri, "--password-file", str(secret))
-    made = json.loads(call("init", "--embedder", "none", "--kinds", "--json", *here).out)
+    with sent_statements() as sent:
+        made = json.loads(call("init", "--embedder", "none", "--kinds", "--json", *here).out)
+    assert "seeds.text" in sent.names, "new indexes discard the plans of recalls"
     assert {"idx_event_id", "idx_datasource_id"} <= set(made["indexes"])
     assert made["created"] == list(KIND_INDEXES)
 
@@ -390,3 +393,16 @@ class TestScript:
     async def test_wrong_usage_is_status_2(self) -> None:
         status, _, _ = await self.run("--dimensions", "many")
         assert status == 2
+
+
+@pytest.mark.usefixtures("restored")
+async def test_a_new_database_plans_its_recalls_once_it_is_set_up(
+    store: Store, target: Target
+) -> None:
+    await wipe(store)
+    with sent_statements() as sent:
+        async with connect(target.uri, target.auth, scope="new", warm=True) as memory:
+            await memory.writer().write([Memory(id="a", kind="Event", text="The oven is new.")])
+            async with asyncio.timeout(60):
+                while "seeds.text" not in sent.names:  # noqa: ASYNC110  # a log has no event
+                    await asyncio.sleep(0.1)
