@@ -106,7 +106,6 @@ class AgentMemory(AgentReader):
         size = await self._size()
         data = asdict(done)
         data["similar"] = [{"id": each.id, "score": each.score} for each in done.similar]
-        data["may_replace"] = list(done.may_replace)
         text = remembered(done, self._now(size), await self._older(done.may_replace))
         return Answer(text=text, data=self._about(size) | data)
 

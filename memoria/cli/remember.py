@@ -74,8 +74,7 @@ def remember(
     if done.superseded_by is not None:
         warn(f"it is no longer valid: {one_line(done.superseded_by)} supersedes it")
     print_doubt(done.certain)
-    facts = asdict(done) | {"may_replace": list(done.may_replace)}
-    print_facts(facts, as_json, _said(done, scope))
+    print_facts(asdict(done), as_json, _said(done, scope))
 
 
 def _said(done: Remembered, scope: str) -> str:

@@ -7,12 +7,23 @@ so strategies may import this module.
 from __future__ import annotations
 
 import hashlib
+import re
 from functools import lru_cache
 from typing import get_args
 
 from memoria.types import SuppressionKind
 from memoria.types.memory import RELATED as RELATED  # the default of `Relation`
 from memoria.types.roles import usual_names
+
+# --- ids ------------------------------------------------------------------------------------------
+
+_REMEMBERED = re.compile(r"mem-[0-9a-f]{24}")
+
+
+def is_remembered(id_: str) -> bool:
+    """Tell whether an id is one that `GraphWriter.remember` makes of a text."""
+    return _REMEMBERED.fullmatch(id_) is not None
+
 
 # --- labels and kinds of nodes --------------------------------------------------------------------
 

@@ -14,14 +14,20 @@ from memoria.errors import InvalidInputError
 from memoria.formulas.repeats import repeats
 from memoria.graph.hydrate import hydrate
 from memoria.graph.vocabulary import CONNECTOR_KINDS, REQUEST
+from memoria.recall.ranking.talk import ASSISTANT, role_of
 from memoria.recall.seeds import SeedRequest, search_seeds
 from memoria.recall.seeds.config import SeedConfig
 from memoria.remember.statement import Statement, plain_text
 from memoria.store import ServerFacts, Store
-from memoria.types import Seed
+from memoria.types import MemoryNode, Seed
 
 #: Lowest cosine of two texts of which one may repeat the other; their words decide.
 NEAR = 0.95
+#: Cosine from which a memory may be an earlier statement about the same thing. Of 115 changed facts
+#: it names 77 %, and something for 38 % of the texts that change nothing; so the caller decides.
+#: Meant for the default embedder and similar models: the three nearest memories, which are all that
+#: is read, do not tell how alike unrelated texts are to another model.
+MAY_REPLACE = 0.6
 #: How many of the nearest memories are compared.
 COMPARED = 3
 _SEARCH = SeedConfig(max_seeds=COMPARED, candidates=COMPARED, fusion="cosine", question_kinds=())
@@ -43,6 +49,8 @@ class Known:
         Id of a memory of the recall that the text only repeats.
     similar
         The nearest memories; none if they were not searched for.
+    may_replace
+        Ids of those which the text may replace.
     vector
         Embedding of the text; None if it was not made.
     """
@@ -51,6 +59,7 @@ class Known:
     duplicate_of: str | None = None
     echo_of: str | None = None
     similar: tuple[Seed, ...] = ()
+    may_replace: tuple[str, ...] = ()
     vector: Sequence[float] | None = None
 
 
@@ -66,7 +75,7 @@ async def find_known(
 
     Notes
     -----
-    One round trip if the text is there word for word, else two; three if anything is near.
+    One round trip if the text is there word for word, else two; three if anything is similar.
     """
     own, heard = statement.memory.id, dict(_heard(statement))
     read = await hydrate(
@@ -81,8 +90,13 @@ async def find_known(
         return Known(echo_of=echo)
     vector = None if embed is None else await embed(statement.text)
     similar = await _nearest(store, statement, facts, vector)
-    duplicate_of = await _duplicate(store, statement, similar)
-    return Known(duplicate_of=duplicate_of, similar=similar, vector=vector)
+    near = await _read_near(store, statement, similar)
+    return Known(
+        duplicate_of=_duplicate(statement, near),
+        similar=similar,
+        may_replace=tuple(seed.id for seed, memory in near if _may_be_outdated(seed, memory)),
+        vector=vector,
+    )
 
 
 def check_named(missing: Sequence[str], scope: str) -> None:
@@ -136,20 +150,42 @@ async def _nearest(
     return (await search_seeds(store, request)).seeds
 
 
-async def _duplicate(store: Store, statement: Statement, similar: Sequence[Seed]) -> str | None:
-    """Return the best of the nearest memories that says the same.
+async def _read_near(
+    store: Store, statement: Statement, similar: Sequence[Seed]
+) -> list[tuple[Seed, MemoryNode]]:
+    """Read the memories that may say the same as the text, or that it may replace.
 
-    A memory that the statement names is another one: whoever names it has said so.
+    A memory that the statement names is neither: whoever names it has said so.
     """
     near = [
-        seed.id
+        seed
         for seed in similar
-        if (seed.vector_score is None or seed.vector_score >= NEAR)
+        if (seed.vector_score is None or seed.vector_score >= MAY_REPLACE)
         and seed.id not in statement.named
     ]
-    if not near or statement.duplicates == "keep":
+    if not near:
+        return []
+    ids = [seed.id for seed in near]
+    read = await hydrate(store, ids, scope=statement.scope, until=None)
+    return [(seed, read[seed.id]) for seed in near if seed.id in read]
+
+
+def _duplicate(statement: Statement, near: Sequence[tuple[Seed, MemoryNode]]) -> str | None:
+    """Return the best of the nearest memories that says the same."""
+    if statement.duplicates == "keep":
         return None
-    read = await hydrate(store, near, scope=statement.scope, until=None)
     return next(
-        (id_ for id_ in near if id_ in read and repeats(statement.text, read[id_].text)), None
+        (
+            seed.id
+            for seed, memory in near
+            if (seed.vector_score is None or seed.vector_score >= NEAR)
+            and repeats(statement.text, memory.text)
+        ),
+        None,
     )
+
+
+def _may_be_outdated(seed: Seed, memory: MemoryNode) -> bool:
+    """Tell whether a near memory states something, and not on the assistant's part."""
+    is_statement = role_of(memory) != ASSISTANT and not memory.text.rstrip().endswith("?")
+    return seed.vector_score is not None and is_statement

@@ -82,6 +82,7 @@ async def remember(
         duplicate_of=None if known.echo_of else same,
         echo_of=known.echo_of,
         similar=known.similar,
+        may_replace=known.may_replace if row["created"] else (),
         edges=row["edges"],
         superseded=tuple(sorted(row["superseded"])),
         superseded_by=row["superseded_by"],

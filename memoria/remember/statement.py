@@ -127,7 +127,8 @@ class Statement:
 def content_id(scope: str, text: str) -> str:
     """Return the id of a text in a scope: the same for all who remember this text.
 
-    Spaces and the encoding of accents do not count.
+    Spaces and the encoding of accents do not count. `memoria.graph.vocabulary.is_remembered` knows
+    its form.
 
     >>> content_id("ada", "It rains.") == content_id("ada", " It  rains.")
     True

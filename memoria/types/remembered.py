@@ -9,12 +9,6 @@ from dataclasses import dataclass
 
 from memoria.types.paths import Seed
 
-#: Cosine from which a memory may be an earlier statement about the same thing. Of 115 changed facts
-#: it names 77 %, and something for 38 % of the texts that change nothing; so the caller decides.
-#: Meant for the default embedder and similar models: the three nearest memories, which are all that
-#: is read, do not tell how alike unrelated texts are to another model.
-MAY_REPLACE = 0.6
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
@@ -37,6 +31,13 @@ class Remembered:
         there word for word, because then nothing is searched.
     edges
         Number of edges that this call made. Those of a linker count, too.
+    may_replace
+        Ids of the similar memories that a new text may replace, the nearest first: those with a
+        cosine of at least 0.6 that neither the assistant said nor end in a question. Nothing is
+        replaced by this guess: to say that the text replaces a memory, remember the same text again
+        and name the memory in ``supersedes``. Empty if nothing was written, and without an
+        embedder. The limit is meant for the default embedder and similar models; for another one,
+        apply a limit of your own to ``similar``.
     superseded
         Ids of the memories that the memory now supersedes, of those that were to be superseded.
     superseded_by
@@ -57,27 +58,9 @@ class Remembered:
     duplicate_of: str | None = None
     echo_of: str | None = None
     similar: tuple[Seed, ...] = ()
+    may_replace: tuple[str, ...] = ()
     edges: int = 0
     superseded: tuple[str, ...] = ()
     superseded_by: str | None = None
     pending_vectors: int = 0
     certain: bool = True
-
-    @property
-    def may_replace(self) -> tuple[str, ...]:
-        """Ids of the similar memories that a new text may replace, the nearest first.
-
-        Nothing is replaced by this guess: to say that the text replaces a memory, remember the same
-        text again and name the memory in ``supersedes``. Empty if nothing was written, and without
-        an embedder. The limit, a cosine of 0.6, is meant for the default embedder and similar
-        models; for another one, apply a limit of your own to ``similar``.
-        """
-        if not self.created:
-            return ()
-        return tuple(
-            seed.id
-            for seed in self.similar
-            if seed.vector_score is not None
-            and seed.vector_score >= MAY_REPLACE
-            and seed.id not in self.superseded
-        )

@@ -9,20 +9,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from memoria.graph.vocabulary import is_remembered
 from memoria.recall.ranking.candidates import FactsRequest
 from memoria.recall.ranking.substance import substance
 from memoria.recall.ranking.talk import ASSISTANT, USER, role_of
 from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import MemoryNode
+from memoria.types.renaming import bare_id
 
 #: How many statements, the nearest to the question, are compared with the others.
 MOST_COMPARED = 16
 # Who states something: the user, and the assistant on their behalf. In a group ("other"), people
 # speak about the same subjects without changing the facts.
 _STATING = frozenset({USER, ASSISTANT})
-# So does a memory of this kind. Events and other memories without a role report what happened at
-# different times, which does not replace each other.
+# So do a memory of this kind, and a text that was remembered. Events and other memories without a
+# role report what happened at different times, which does not replace each other.
 _PREFERENCE = "UserPreference"
 
 #: Id of a statement -> id of another one -> cosine of their vectors.
@@ -34,16 +36,22 @@ Probed = Mapping[str, float]
 def statements(memories: Sequence[MemoryNode]) -> list[MemoryNode]:
     """Return the memories that state something at a known time.
 
-    Questions, thanks, the messages of a group, and events outside of conversations do not.
+    Questions, thanks, the messages of a group, and events that were not remembered one by one do
+    not.
     """
     return [
         memory
         for memory in memories
         if memory.created_at is not None
-        and (role_of(memory) in _STATING or memory.kind == _PREFERENCE)
+        and _states(memory)
         and not memory.text.rstrip().endswith("?")
         and substance(memory.text) > 0
     ]
+
+
+def _states(memory: MemoryNode) -> bool:
+    is_statement = memory.kind == _PREFERENCE or is_remembered(bare_id(memory.id))
+    return role_of(memory) in _STATING or is_statement
 
 
 def of_user(memories: Sequence[MemoryNode]) -> list[MemoryNode]:

@@ -54,9 +54,13 @@ _TOGETHER = 0.2
 _LEAST_KEPT = 0.1
 # Two texts this close say the same: nothing has changed.
 _SAME = 0.985
-# Below this probability, a replacement is ignored; from `CLEAR` on, the older statement is marked.
+# Below this probability, a replacement is ignored.
 _LEAST = 1 / 3
+# From this one on, it decides the order of statements about the past and about a course.
 CLEAR = 0.5
+# From this one on, the context says that the older statement is outdated. A model believes that, so
+# a missing mark is better than a wrong one.
+_MARKED = 0.9
 # The older statement keeps the rest, so that it comes soon after the newer one.
 _MOST_PASSED = 0.8
 
@@ -122,15 +126,17 @@ def with_subject(
 
 
 def _may_replace(newer: MemoryNode, older: MemoryNode) -> bool:
-    """Tell whether a statement is newer, and the same person's, or the assistant spoke for them.
+    """Tell whether a statement is newer, and may be about the same person.
 
-    A statement replaces none of another scope.
+    That is so if both are the same person's, if the assistant spoke for them, and if one was
+    remembered outside of a conversation. A statement replaces none of another scope.
     """
     if prefix_of(newer.id) != prefix_of(older.id):
         return False
     if newer.created_at is None or older.created_at is None or role_of(newer) == ASSISTANT:
         return False
-    same = role_of(older) == ASSISTANT or speaker_of(newer) == speaker_of(older)
+    remembered = not (role_of(newer) and role_of(older))
+    same = remembered or role_of(older) == ASSISTANT or speaker_of(newer) == speaker_of(older)
     return same and newer.created_at > older.created_at
 
 
@@ -280,9 +286,9 @@ class Changes:
         """Return, for each statement that is probably replaced, the newest one that does so."""
         found: dict[str, str] = {}
         for id_ in reversed(self._in_time(self.replaced)):
-            clear = [other for other, share in self.replaced[id_].items() if share >= CLEAR]
-            if clear:
-                last = self._in_time(clear)[-1]
+            sure = [other for other, share in self.replaced[id_].items() if share >= _MARKED]
+            if sure:
+                last = self._in_time(sure)[-1]
                 found[id_] = found.get(last, last)
         return found
 

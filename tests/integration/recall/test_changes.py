@@ -24,6 +24,7 @@ __all__ = ["wire"]
 
 FIRST = datetime(2026, 1, 5, 9, tzinfo=UTC)
 OLD, NEW, LAST = "My boss is Ann Lee", "My boss is Ben Kerr", "My new boss is Cem Ates"
+ASSENT = Message(role="assistant", text="So my boss is Dea Moor is what you say")
 BOUGHT = ["apples", "bread", "candles", "dates", "eggs", "flour", "garlic", "honey"]
 # Words that hardly occur in the examples of facts: the embedder of these tests only counts words.
 DONE = ["Mended the old bicycle", "Swam in the cold lake", "Fed the ducks", "Read about whales"]
@@ -77,6 +78,16 @@ async def test_the_newest_statement_comes_first_and_the_older_ones_are_marked(
     assert lines[1] == f"[{label}] user: {LAST}"
     for older in (OLD, NEW):
         assert any(line.endswith(f"(older than [{label}]) user: {older}") for line in lines)
+
+
+async def test_a_remembered_text_replaces_what_was_said_in_a_chat(dana: GraphRetriever) -> None:
+    """Agents and people `remember` new facts, mostly without a kind."""
+    told = "My boss today is Dov Ezra"
+    await dana.writer().remember(told, created_at=day(130))
+    found = await dana.recall("Who is my boss?")
+    assert texts(found, 1) == [told]
+    assert f"user: {LAST}" in found.context.text
+    assert found.context.text.count("(older than") == 3
 
 
 async def test_a_course_comes_in_order_of_time(dana: GraphRetriever) -> None:
@@ -151,9 +162,12 @@ async def test_remember_names_what_a_text_may_replace_and_only_a_word_replaces_i
 ) -> None:
     memory = AgentMemory(dana)
     text = "My boss is Dea Moor"
+    await dana.conversations().append("chat", [Message(text=f"{text}?"), ASSENT])
     done = await memory.remember(text)
-    [older, *_] = done.data["may_replace"]
     assert done.data["superseded"] == ()
+    older, *more = done.data["may_replace"]
+    told = (await dana.get([older, *more])).memories
+    assert {OLD, NEW, LAST} >= {one.text for one in told}, "no question, nothing by the assistant"
     assert f"may be outdated now: [{older}]" in done.text
     assert "call memory_remember again with the same text" in done.text.split("<memories")[0]
     again = await memory.remember(text, supersedes=[older])

@@ -23,6 +23,7 @@ from memoria.recall.ranking.about import about
 from memoria.recall.ranking.alike import to_compare
 from memoria.recall.ranking.changes import Changes, replacements
 from memoria.recall.ranking.config import RelevanceConfig
+from memoria.remember.statement import content_id
 from memoria.types import MemoryNode, RankedMemory
 from memoria.types.window import Tense, TimeWindow, When
 from tests.for_each import for_each
@@ -226,6 +227,14 @@ def test_events_outside_of_a_conversation_do_not_replace_each_other() -> None:
     assert to_compare(both, cosines) == ([], [])
     preferences = [replace(one, kind="UserPreference") for one in both]
     assert to_compare(preferences, cosines) == (["new", "old"], ["old", "new"])
+
+
+def test_events_that_were_remembered_one_by_one_may_replace_each_other() -> None:
+    ids = [content_id("ada", one.memory.text) for one in (OLD, NEW)]
+    both = [
+        replace(one.memory, metadata={}, id=id_) for one, id_ in zip((OLD, NEW), ids, strict=True)
+    ]
+    assert to_compare(both, {ids[0]: 0.4, ids[1]: 0.5}) == ([ids[1], ids[0]], ids)
 
 
 @given(st.lists(st.floats(-30, 30), min_size=6, max_size=6), st.floats(0.34, 1))
