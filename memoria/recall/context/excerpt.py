@@ -13,8 +13,12 @@ from memoria._support.stems import each_content_word, stem
 from memoria.recall.context.tokens import CountTokens
 
 ELLIPSIS = "…"
-# A sentence with the white space after it.
-_SENTENCE = re.compile(r".+?(?:[.!?…]+[\"')\]”’»*]*\s+|[。！？]+\s*|\n\s*|$)", re.DOTALL)
+# A sentence with the white space after it. The number of an item in a list is no sentence.
+_SENTENCE = re.compile(
+    r"(?:(?:[-*•]\s+)?(?:\d{1,3}|[A-Za-z])[.)]\s+)?"
+    r".+?(?:[.!?…]+[\"')\]”’»*]*\s+|[。！？]+\s*|\n\s*|$)",
+    re.DOTALL,
+)
 # Share that a sentence gets from its better neighbour: the answer may be next to the sentence with
 # the words of the question.
 _NEAR = 0.5

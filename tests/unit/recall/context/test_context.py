@@ -21,6 +21,7 @@ from memoria.recall.context import ContextBuilder, estimate_tokens, pack
 from memoria.recall.context import builder as context_builder
 from memoria.recall.context.arrange import MOST_DEPTH
 from memoria.recall.context.config import ContextConfig
+from memoria.recall.context.excerpt import excerpt
 from memoria.recall.context.tokens import least_tokens
 from memoria.types import (
     ContextItem,
@@ -394,6 +395,13 @@ def test_of_a_long_text_the_sentences_of_the_question_are_shown() -> None:
     beginning = builder.build().text
     assert beginning.startswith("[1] Sentence 0 speaks of other things")
     assert "ferry" not in beginning
+
+
+def test_the_number_of_an_item_in_a_list_is_shown_with_the_item_alone() -> None:
+    items = [f"{n}. Item {n} speaks of other things. It says no more." for n in range(1, 20)]
+    text = "\n".join([*items, "20. The ferry to Vard leaves at nine.", *items])
+    found = excerpt(text, ["ferry"], 9, words)
+    assert found == "… 20. The ferry to Vard leaves at nine. …"
 
 
 def test_where_all_fits_long_texts_are_shown_as_a_whole() -> None:
