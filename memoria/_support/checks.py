@@ -23,6 +23,8 @@ T = TypeVar("T")
 
 MAX_DIMENSIONS = 4096
 MAX_ID_BYTES = 512
+#: What the message about a vector of such a length says.
+BAD_LENGTH = "length outside 1e-18 to 1e18, which the index can't hold: scale it"
 #: Scopes that one recall may read: each takes a search, and an exploration if it has seeds.
 MAX_SCOPES = 16
 MAX_TEXT_BYTES = 1_000_000
@@ -218,9 +220,14 @@ def check_vector(values: object, field: str = "embedding") -> tuple[float, ...]:
         raise InvalidInputError(f"{field} must contain numbers only", field=field) from exc
     if not {str, bytes, bool}.isdisjoint(kinds):
         raise InvalidInputError(f"{field} must contain numbers only", field=field)
-    if not 1e-18 < math.hypot(*vector) < 1e18:
+    if not has_length(vector):
         raise InvalidInputError(f"{field} {_fault_of(vector)}", field=field)
     return vector
+
+
+def has_length(vector: Sequence[float]) -> bool:
+    """Tell whether a vector has a length that an index can hold; with NaN it has none."""
+    return 1e-18 < math.hypot(*vector) < 1e18
 
 
 def _fault_of(vector: Sequence[float]) -> str:
@@ -229,7 +236,7 @@ def _fault_of(vector: Sequence[float]) -> str:
         return "holds a number that is not finite"
     if not any(vector):
         return "is empty or all zeros: cosine similarity is not defined for it"
-    return "has a length outside 1e-18 to 1e18, which the index can't hold: scale it"
+    return f"has a {BAD_LENGTH}"
 
 
 def check_json_map(value: object, field: str) -> dict[str, Any]:

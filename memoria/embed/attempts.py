@@ -29,10 +29,13 @@ class Embedded:
         One for each text, in order; None where there is none.
     error
         Why the first of them is missing; None if none is.
+    place
+        Place of the text that the error is about; None if it is about all of them.
     """
 
     vectors: Sequence[list[float] | None]
     error: Exception | None = None
+    place: int | None = None
 
     @property
     def fault(self) -> str | None:
@@ -79,7 +82,7 @@ async def embed_what_can_be(
         The embedder can't be used as it is configured.
     """
     vectors: list[list[float] | None] = [None] * len(texts)
-    places, error = list(range(len(texts))), None
+    places, error, place = list(range(len(texts))), None, None
     try:
         async with asyncio.timeout(timeout_s):
             for _ in range(_REFUSED):
@@ -88,19 +91,22 @@ async def embed_what_can_be(
                 try:
                     made = await embedder.embed_documents([texts[place] for place in places])
                 except InvalidInputError as exc:
-                    error = error or exc
-                    if exc.item is None:
+                    at = None if exc.item is None else places.pop(exc.item)
+                    if error is None:
+                        error, place = exc, at
+                    if at is None:
                         break
-                    del places[exc.item]
                     continue
                 found, refused = good_vectors(
                     made, name=embedder.name, count=len(places), dimensions=embedder.dimensions
                 )
-                for place, vector in zip(places, found, strict=True):
-                    vectors[place] = vector
-                return Embedded(vectors=vectors, error=error or refused)
+                for at, vector in zip(places, found, strict=True):
+                    vectors[at] = vector
+                if error is None and refused is not None:
+                    error, place = refused, places[refused.item or 0]
+                break
     except ConfigError:
         raise
     except Exception as exc:  # noqa: BLE001  # foreign code, such as the client of a service
         return Embedded(vectors=vectors, error=exc)
-    return Embedded(vectors=vectors, error=error)
+    return Embedded(vectors=vectors, error=error, place=place)

@@ -6,16 +6,20 @@ Touches nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
+from typing import Protocol, cast, runtime_checkable
 
-from memoria._support.checks import MAX_DIMENSIONS, check_id, check_string, check_whole
+from memoria._support.checks import (
+    BAD_LENGTH,
+    MAX_DIMENSIONS,
+    check_id,
+    check_string,
+    check_whole,
+    has_length,
+)
 from memoria._support.wording import kind_of, number_of
 from memoria.errors import ConfigError, DimensionError, InvalidInputError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 _METHODS = ("embed_documents", "embed_query")
 
@@ -107,7 +111,8 @@ def check_vectors(vectors: object, *, name: str, count: int, dimensions: int) ->
         The number of vectors or the size of a vector is wrong; the message names what was expected
         and what came.
     InvalidInputError
-        A value is not a finite number, or a vector holds only zeros.
+        A vector is not a list of finite numbers, or its length is 0 or one that no index takes.
+        ``item`` of this error, and of one about a size, is the place of the text.
     """
     found, error = good_vectors(vectors, name=name, count=count, dimensions=dimensions)
     if error is not None:
@@ -130,7 +135,7 @@ def good_vectors(
     InvalidInputError
         The output is not a list of as many vectors as there were texts.
     """
-    rows = _rows(vectors, name)
+    rows = [_row(vector) for vector in _list_of(vectors, name)]
     if len(rows) != count:
         raise DimensionError(
             f"embedder {name!r} returned {number_of(len(rows), 'vector')} for "
@@ -142,25 +147,27 @@ def good_vectors(
     error = None
     if bad is not None:
         of = f" for text {bad + 1} of {count}" if count > 1 else ""
-        kind = InvalidInputError if len(rows[bad]) == dimensions else DimensionError
+        row = rows[bad]
+        wrong_size = row is not None and len(row) != dimensions
+        kind = DimensionError if wrong_size else InvalidInputError
         text = f"embedder {name!r} returned {faults[bad].format(of)}"
         error = kind(text, field="embedding", item=bad)
-    good = [None if fault else row.tolist() for row, fault in zip(rows, faults, strict=True)]
+    good = [None if fault else row for row, fault in zip(rows, faults, strict=True)]
     return good, error
 
 
-def _fault(row: NDArray[np.float64], dimensions: int) -> str:
+def _fault(row: list[float] | None, dimensions: int) -> str:
     """Say what is wrong with a vector, with a place for the text it is of; "" if nothing is."""
-    import numpy as np  # not above: numpy takes longer to load than all the rest of this room
-
+    if row is None:
+        return "something that is not a list of numbers{}"
     if len(row) != dimensions:
         wanted = f"it declares {number_of(dimensions, 'dimension')}"
         return f"a vector of {number_of(len(row), 'number')}{{}}; {wanted}"
-    if not np.isfinite(row).all():
+    if not all(map(math.isfinite, row)):
         return "a number that is not finite{}"
-    if not row.any():
+    if not any(row):
         return "a vector of zeros{}: cosine similarity is not defined for it"
-    return ""
+    return "" if has_length(row) else f"a vector{{}} of a {BAD_LENGTH}"
 
 
 def check_name(name: object, field: str = "name") -> str:
@@ -176,22 +183,26 @@ def check_dimensions(dimensions: object) -> int:
     return check_whole(dimensions, "dimensions", low=1, high=MAX_DIMENSIONS, error=ConfigError)
 
 
-def _rows(vectors: object, name: str) -> list[NDArray[np.float64]]:
-    """Return each vector as an array of one axis."""
-    import numpy as np
+def _list_of(vectors: object, name: str) -> Sequence[object]:
+    """Return an embedder's output if it is a list or an array."""
+    import numpy as np  # not above: numpy takes longer to load than all the rest of this room
 
     if isinstance(vectors, Sequence | np.ndarray) and not isinstance(vectors, str | bytes):
-        try:
-            arrays = [np.asarray(vector) for vector in vectors]
-        except ValueError:  # nested lists of different lengths
-            arrays = []
-        if len(arrays) == len(vectors) and all(map(_is_vector, arrays)):
-            return [array.astype(np.float64) for array in arrays]
+        return cast(Sequence[object], vectors)
     raise InvalidInputError(
         f"embedder {name!r} must return a list of lists of numbers", field="embedding"
     )
 
 
-def _is_vector(array: NDArray[Any]) -> bool:
-    """Tell whether an array has one axis of numbers; an empty list counts as floating point."""
-    return array.ndim == 1 and array.dtype.kind in "iuf"
+def _row(vector: object) -> list[float] | None:
+    """Return a vector as a list of floats; None if it is not a list of numbers."""
+    import numpy as np
+
+    try:
+        array = np.asarray(vector)
+    except ValueError:  # lists of different lengths within it
+        return None
+    if array.ndim != 1 or array.dtype.kind not in "iuf":  # an empty list counts as floats
+        return None
+    numbers: list[float] = array.astype(np.float64).tolist()
+    return numbers

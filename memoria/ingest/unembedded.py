@@ -79,11 +79,14 @@ class Vectors:
         Ids of the memories for which there is no vector now.
     fault
         Why, for the first of these; None if none is pending.
+    first
+        Id of the memory whose text the fault is about; None if it is about all of them.
     """
 
     by_id: Mapping[str, Sequence[float]] = field(default_factory=dict)
     pending: Set[str] = frozenset()
     fault: str | None = None
+    first: str | None = None
 
     @property
     def report(self) -> WriteReport:
@@ -91,7 +94,10 @@ class Vectors:
         count = len(self.pending)
         if not count:
             return WriteReport(embedded=len(self.by_id))
-        why = f"{number_of(count, 'vector is', 'vectors are')} pending: {self.fault}"
+        of = ""
+        if self.first is not None:
+            of = f" ({'memory' if count == 1 else 'the first of memory'} {self.first!r})"
+        why = f"{number_of(count, 'vector is', 'vectors are')} pending{of}: {self.fault}"
         return WriteReport(embedded=len(self.by_id), pending_vectors=count, problems=(why,))
 
 
@@ -123,7 +129,9 @@ async def vectors_for(
     made = await embed_in_time(embedder, list(texts.values()), store)
     found = dict(zip(texts, made.vectors, strict=True))
     by_id = {id_: vector for id_, vector in found.items() if vector is not None}
-    return Vectors(by_id=by_id, pending=found.keys() - by_id.keys(), fault=made.fault)
+    first = None if made.place is None else [*texts][made.place]
+    pending = found.keys() - by_id.keys()
+    return Vectors(by_id=by_id, pending=pending, fault=made.fault, first=first)
 
 
 async def count_unembedded(store: Store, which: Unembedded) -> int:
@@ -158,8 +166,7 @@ async def embed_stored(
         texts = {id_: text for id_, text in rows if isinstance(text, str) and text.strip()}
         made = await embed_what_can_be(embedder, list(texts.values()))
         vector_rows = _rows(texts, made)
-        of_one_text = isinstance(made.error, InvalidInputError) and made.error.item is not None
-        if made.error is not None and not vector_rows and not of_one_text:
+        if made.error is not None and not vector_rows and made.place is None:
             raise made.error
         if facts is not None and vector_rows:  # perhaps the first vectors of the database
             facts = await record_embedder(store, facts, embedder)

@@ -70,6 +70,10 @@ class Moody:
                 vectors[place] = vectors[place][:-1]
             case "zeros":
                 vectors[place] = [0.0] * DIMENSIONS
+            case "none":
+                vectors[place] = None  # type: ignore[call-overload]
+            case "too long":
+                vectors[place] = [1e300] * DIMENSIONS
             case "too few":
                 vectors.pop()
             case "nonsense":
@@ -80,7 +84,8 @@ class Moody:
         return (await self.embed_documents([text]))[0]
 
 
-MOODS = ("down", "not finite", "wrong size", "zeros", "too few", "nonsense")
+SPOIL_ONE = ("not finite", "wrong size", "zeros", "none", "too long")
+MOODS = ("down", *SPOIL_ONE, "too few", "nonsense")
 
 
 async def stored(driver: neo4j.AsyncDriver, scope: str) -> dict[str, tuple[str, Any]]:
@@ -101,7 +106,7 @@ async def test_of_many_writes_with_an_embedder_that_fails_at_random_nothing_is_l
     store: Store, driver: neo4j.AsyncDriver, scope: str
 ) -> None:
     writes = effort().moody_writes
-    embedder = Moody("well", "well", "well", *MOODS, rng=random.Random(39))
+    embedder = Moody(*["well"] * 6, *MOODS, rng=random.Random(39))
     writer = GraphWriter(store, scope=scope, embedder=embedder)
     talks = ConversationWriter(store, scope=scope, embedder=embedder)
     documents = DocumentWriter(store, scope=scope, embedder=embedder)
@@ -152,12 +157,27 @@ async def test_one_bad_vector_leaves_only_its_own_memory_without_one(
 ) -> None:
     writer = GraphWriter(store, scope=scope, embedder=Moody(mood))
     report = await writer.write([memory(f"m{number}") for number in range(5)])
-    lost = 1 if mood in ("not finite", "wrong size", "zeros") else 5
+    lost = 1 if mood in SPOIL_ONE else 5
     assert (report.memories, report.embedded, report.pending_vectors) == (5, 5 - lost, lost)
     assert report.skipped == 0
-    assert "pending: " in report.problems[0]
+    assert " pending" in report.problems[0]
     found = await stored(driver, scope)
-    assert sum(vector is None for _, vector in found.values()) == lost
+    lacking = [id_ for id_, (_, vector) in found.items() if vector is None]
+    assert len(lacking) == lost
+    if mood in SPOIL_ONE:
+        place = int(lacking[0].removeprefix("m")) + 1
+        assert f"memory '{lacking[0]}'" in report.problems[0]
+        assert f"for text {place} of 5" in report.problems[0]
+
+
+@pytest.mark.parametrize("mood", SPOIL_ONE)
+async def test_one_bad_vector_holds_up_no_other_of_a_backfill(
+    store: Store, scope: str, mood: str
+) -> None:
+    await GraphWriter(store, scope=scope).write([memory(f"m{number}") for number in range(5)])
+    writer = GraphWriter(store, scope=scope, embedder=Moody(mood))
+    assert await writer.backfill_embeddings() == 4
+    assert await writer.count_unembedded() == 1
 
 
 async def test_an_embedder_that_does_not_answer_is_left_after_the_time_of_a_query(

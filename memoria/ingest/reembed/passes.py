@@ -98,12 +98,19 @@ class Filling:
 
     async def _store_vectors(self, texts: Sequence[Sequence[str]]) -> int | None:
         """Embed and write; None if the generation is no longer wanted."""
-        vectors = check_vectors(
-            await self.embedder.embed_documents([text for _, _, text in texts]),
-            name=self.embedder.name,
-            count=len(texts),
-            dimensions=self.embedder.dimensions,
-        )
+        try:
+            vectors = check_vectors(
+                await self.embedder.embed_documents([text for _, _, text in texts]),
+                name=self.embedder.name,
+                count=len(texts),
+                dimensions=self.embedder.dimensions,
+            )
+        except InvalidInputError as exc:
+            if exc.item is None:
+                raise
+            scope, id_, _ = texts[exc.item]
+            where = f"memory {id_!r} of scope {scope!r}"
+            raise type(exc)(f"{where}: {exc}", field=exc.field, item=exc.item) from exc
         rows = [
             {"scope": scope, "id": id_, "text": text, "embedding": vector}
             for (scope, id_, text), vector in zip(texts, vectors, strict=True)

@@ -639,8 +639,8 @@ async def test_a_bad_vector_is_asked_for_no_more_while_the_rest_gets_its_own(
     assert (report.memories, report.embedded, report.skipped) == (128, 127, 0)
     assert report.pending_vectors == 1
     assert report.problems == (
-        f"1 vector is pending: embedder {EMBEDDER!r} returned a vector of zeros for text 1 of 128: "
-        "cosine similarity is not defined for it",
+        f"1 vector is pending (memory 'bad'): embedder {EMBEDDER!r} returned a vector of zeros for "
+        "text 1 of 128: cosine similarity is not defined for it",
     )
     assert list(map(len, asked)) == [128, 127]
     assert len(await graph.ids()) == 128

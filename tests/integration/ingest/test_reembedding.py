@@ -179,6 +179,17 @@ async def test_a_text_that_cannot_be_embedded_is_counted_and_does_not_stop_it(
     assert (done.state, done.left) == ("finished", 1)
 
 
+async def test_a_vector_that_cannot_be_used_stops_it_and_names_its_memory(
+    driver: neo4j.AsyncDriver,
+) -> None:
+    def odd(texts: list[str]) -> list[list[float]]:
+        return [[0.0 if text == "number 3" else 1.0] * 6 for text in texts]
+
+    model = memoria.CallableEmbedder(odd, dimensions=6, name="new")
+    with pytest.raises(memoria.InvalidInputError, match=r"^memory 'm3' of scope 'ada': .*zeros"):
+        await memoria.reembed(driver, embedder=model)
+
+
 async def test_roll_back_leaves_the_vectors_as_they_were(driver: neo4j.AsyncDriver) -> None:
     before = await all_of(driver)
     await memoria.reembed(driver, embedder=SAME_SIZE)

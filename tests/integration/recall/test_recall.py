@@ -192,7 +192,7 @@ async def test_with_an_embedder_of_wrong_vectors_words_alone_are_searched(
             return [1.0, 2.0] if text == "short" else None  # type: ignore[return-value]
 
     retriever = GraphRetriever(driver, scope=linked.scope, embedder=Wrong())
-    for query, why in (("short", "2 numbers"), ("none at all", "must return a list of lists")):
+    for query, why in (("short", "2 numbers"), ("none at all", "not a list of numbers")):
         [note] = (await retriever.recall(query)).trace.degraded
         assert why in note
         assert note.endswith("searched by words only")

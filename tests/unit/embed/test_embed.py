@@ -308,8 +308,26 @@ async def test_checking_an_embedder_asks_it_nothing(driver: neo4j.AsyncDriver) -
     assert GraphWriter(Store(driver, database="neo4j"), scope="s", embedder=lazy).embedder is lazy
 
 
-@pytest.mark.parametrize("bad", [[math.nan, 1.0], [0.0, 0.0], [1.0]])
-def test_a_vector_that_can_not_be_used_is_named_by_the_place_of_its_text(bad: list[float]) -> None:
+@pytest.mark.parametrize(
+    "bad",
+    [
+        [math.nan, 1.0],
+        [math.inf, 1.0],
+        [0.0, 0.0],
+        [1.0],
+        [],
+        None,
+        "ab",
+        [1.0, None],
+        [True, False],
+        [1j, 1j],
+        [[1.0], [2.0]],
+        [[1.0], [2.0, 3.0]],
+        [1e300, 1e300],
+        [1e-300, 0.0],
+    ],
+)
+def test_a_vector_that_can_not_be_used_is_named_by_the_place_of_its_text(bad: Any) -> None:
     with pytest.raises(InvalidInputError, match="for text 2 of 3") as caught:
         check_vectors([[1.0, 0.0], bad, [0.0, 1.0]], name="mine", count=3, dimensions=2)
     assert caught.value.item == 1
