@@ -3,8 +3,9 @@
 In: two texts. Out: whether the one repeats the other. Touches nothing.
 
 A text adds nothing to a better text of about the same length if the better text has all of its
-words, except fillers such as "really". It still adds something if its numbers, negations or
-question marks differ, or come in another order, or if its names come in another order.
+words, except fillers such as "really". It still adds something if its numbers, negations, question
+marks, or signs such as those of `C++` and `4/5` differ, or come in another order, or if its names
+come in another order.
 """
 
 from __future__ import annotations
@@ -18,6 +19,11 @@ from functools import cached_property
 _WORD = re.compile(
     r"(?=\S)(?:[^\W\d]\w*(?:'\w+)*|(?<!\w)[-\u2212$\u20ac\u00a3\u00a5]?\d\w*%?"
     r"|[^\w\s!-/:->@\[-`{-~\u2010-\u2027\u00a1-\u00bf])"
+)
+# Signs that make another word or number of the one before: C++, A-, 4/5, 9:30; and comparisons.
+_SIGN = re.compile(
+    r"(?<=[^\W\d_])[+#]+(?!\w)|(?<=\b[^\W\d_])-(?![\w-])|(?<=\d)[/:](?=\d)"
+    r"|(?<=[\w)\]])[<>=]+|(?<=[\w)\]] )[<>=]+|!="
 )
 _NUMBERS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
@@ -74,8 +80,9 @@ class Said:
 
     @cached_property
     def decisive(self) -> tuple[str, ...]:
-        """Numbers, negations and question marks, in the order of the text."""
-        return tuple(filter(_is_decisive, map(str.casefold, self._written)))
+        """Numbers, negations and question marks, in the order of the text; then its signs."""
+        words = filter(_is_decisive, map(str.casefold, self._written))
+        return (*words, *_SIGN.findall(self._text))
 
     @cached_property
     def capitals(self) -> tuple[str, ...]:
