@@ -70,6 +70,9 @@ async def remember(
     query = load("remember.write").at(facts.generation)
     with telemetry.memory_span("upsert_memory", store=scope_key(statement.scope), count=1):
         row = (await store.run(query, parameters))[0]
+        while row["created"] is None and row["live"] and not (row["missing"] or row["other"]):
+            # Another transaction deleted the memory while the query waited for its lock.
+            row = (await store.run(query, parameters))[0]
         if not row["live"]:
             raise replaced_error()
     check_named(row["missing"], statement.scope)

@@ -60,6 +60,8 @@ _BY_CODE: Mapping[str, tuple[type[MemoriaError], str]] = {
         "the database is read-only: let the server write to it (server.databases.read_only and "
         "server.databases.default_to_read_only), or only recall from it",
     ),
+    # Found, and deleted by another transaction before it could be locked.
+    "EntityNotFound": (UnavailableError, "a memory was deleted while the query ran"),
     "IndexNotFound": (IndexNotReadyError, _NO_INDEX),
     "DatabaseNotFound": (ConfigError, "the database does not exist: check the database name"),
 }

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
+import neo4j
 import pytest
 
 from memoria.graph.vocabulary import scope_key
 from memoria.learn import Learner
+from memoria.remember.conversations import ConversationWriter
 from memoria.store import Store
-from memoria.types import ForgetReport, Memory, Relation
+from memoria.types import ForgetReport, Memory, Message, Relation
 from memoria.writer import GraphWriter
 from tests.integration.doctor.test_doctor import run_statement
 
@@ -149,3 +153,36 @@ async def test_a_foreign_hub_loses_more_edges_than_fit_one_transaction_and_keeps
     assert left["relationships"] == ["KNOWS"]
     assert await adopted.writer.forget(["b"]) == ForgetReport(kept=("b",)), "KNOWS ends there, too"
     assert await adopted.writer.forget(["c"]) == ForgetReport(deleted=1)
+
+
+@pytest.mark.parametrize("label", ["Topic", "Speaker", "Session", "Event", "Memory"])
+@pytest.mark.parametrize("call", ["append", "write", "remember"])
+async def test_what_a_writer_waits_for_may_be_deleted_meanwhile(
+    store: Store, driver: neo4j.AsyncDriver, scope: str, call: str, label: str
+) -> None:
+    """The writer has found a memory, and gets its lock from who deletes the memory."""
+    writer, talks = GraphWriter(store, scope=scope), ConversationWriter(store, scope=scope)
+    text = "The Kestrel bridge opens in May."
+    known = (await writer.remember(text)).id
+    await talks.append("c", [Message(text="The Kestrel bridge is shut.", speaker="Ada")])
+    calls: dict[str, Callable[[], Awaitable[object]]] = {
+        "append": lambda: talks.append("c", [Message(text=text, id="new", speaker="Ada")]),
+        "write": lambda: writer.write([Memory(id=known, kind="Event", text=text)]),
+        "remember": lambda: writer.remember(text),
+    }
+    async with driver.session(database="neo4j") as session:
+        deleting = await session.begin_transaction()
+        found = "MATCH (m:Memory {scope: $scope}) WHERE $label IN labels(m) DETACH DELETE m"
+        await (await deleting.run(found, scope=scope, label=label)).consume()
+        task = asyncio.ensure_future(calls[call]())
+        await asyncio.wait([task], timeout=0.5)
+        await deleting.commit()
+    await task
+    rows = await run_statement(
+        store,
+        "MATCH (m:Memory {scope: $scope, text: $said}) RETURN count(m) AS n",
+        scope=scope,
+        said=text,
+    )
+    there_before = call == "append" and label not in ("Event", "Memory")
+    assert [row["n"] for row in rows] == [2 if there_before else 1]

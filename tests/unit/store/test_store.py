@@ -94,6 +94,7 @@ BY_CODE: dict[str, type[MemoriaError]] = {
     "Neo.ClientError.Security.TokenExpired": AuthError,
     "Neo.ClientError.Security.Unauthorized": AuthError,
     "Neo.ClientError.Statement.AccessMode": QueryError,
+    "Neo.ClientError.Statement.EntityNotFound": UnavailableError,
     "Neo.ClientError.Statement.SyntaxError": QueryError,
     "Neo.ClientError.Statement.TypeError": QueryError,
     "Neo.ClientError.Transaction.LockClientStopped": UnavailableError,
@@ -352,6 +353,7 @@ def store_over(driver: FailingDriver, config: StoreConfig = FAST) -> Store:
         ConnectionResetError("gone"),
         server_error("Neo.TransientError.Transaction.DeadlockDetected"),
         server_error("Neo.ClientError.Transaction.Terminated"),
+        server_error("Neo.ClientError.Statement.EntityNotFound"),
     ],
     ids=lambda fault: getattr(fault, "code", type(fault).__name__),
 )
