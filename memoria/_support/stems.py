@@ -61,11 +61,13 @@ STOP_WORDS = frozenset(
     your yours
     """.split()  # noqa: SIM905  # words, not a table
 )
-# Words that an apostrophe joins, which the full-text index treats as one: l'avion, Ankara'da.
-# English endings are not words, and so possessives are left as they are: Ida's is one word.
+# Words that an apostrophe joins, which the full-text index treats as one: l'avion, Ida's.
 _ELIDED = re.compile(r"(?<!\w)\w++(?:['\u2019]\w++)+")
 _APOSTROPHE = re.compile("['\u2019]")
-_ENDINGS = frozenset({"d", "ll", "m", "re", "s", "t", "ve"})
+# English endings are not words; and what is left of don't is not one, either.
+_ENDING = re.compile(
+    r"(?<=\w)['\u2019](?:d|ll|m|re|s|ve)(?!\w)|(?<!\w)\w++(?<=n)['\u2019]t(?!\w)", re.IGNORECASE
+)
 _CYRILLIC = re.compile(r"[\u0400-\u04ff]+")
 # The vowel that Russian nouns lose when they have an ending: stanok, stanki.
 _FLEETING = re.compile("(?<=\\w[бвгджзклмнпрстфхцчшщ])[ое](?=[кц]$)")
@@ -205,12 +207,21 @@ def query_terms(query: str) -> Terms:
     return Terms(query)
 
 
+def without_endings(text: str) -> str:
+    """Return a text without the English endings that follow an apostrophe.
+
+    >>> without_endings("Ida's cat and O\u2019Brien\u2019s dog don't mind l'avion")
+    "Ida cat and O\u2019Brien dog  mind l'avion"
+    """
+    return _ENDING.sub("", text)
+
+
 def search_words(text: str) -> list[str]:
     """Return additional search words for a text, which a full-text index would not find in it.
 
     These are the pieces of names, the parts of names joined by dots, version numbers, words with
     signs such as `C++`, and single letters, so that `C` is not `C++`; words that an apostrophe
-    joins (`l'avion`), but not of English possessives (`Ida's`), and the stems of words in Cyrillic
+    joins (`l'avion`), without English endings (`Ida's`), and the stems of words in Cyrillic
     letters, by Russian rules. Greek and Cyrillic letters lose their accents here. The index removes
     accents from Latin letters itself, but only if letter and accent are one character.
 
@@ -226,9 +237,8 @@ def search_words(text: str) -> list[str]:
     for joined in _JOINED.findall(plain):
         found += [name.replace("_", "") for name in _WORD.findall(joined) if len(name) > 1]
     for elided in _ELIDED.findall(plain):
-        parts = _APOSTROPHE.split(elided)
-        if parts[-1].lower() not in _ENDINGS:
-            found += [part for part in parts if len(part) > 1]
+        parts = _APOSTROPHE.split(without_endings(elided))
+        found += [part for part in parts if len(part) > 1]
     cyrillic = _CYRILLIC.findall(plain.lower())
     found += [root for word in cyrillic if (root := stem(word)) != word]
     found += _VERSION.findall(plain)

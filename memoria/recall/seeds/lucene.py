@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from memoria._support.stems import search_words
+from memoria._support.stems import search_words, without_endings
 from memoria.graph.vocabulary import scope_key
 
 MAX_WORDS = 256
@@ -20,15 +20,19 @@ def phrases_of(text: str) -> list[str]:
     r"""Make a quoted phrase of each word, once, regardless of case.
 
     Words joined by punctuation become one phrase together and one phrase each; so do the pieces of
-    names (`search_words`). There are at most 256 phrases of 1,000 characters.
+    names (`search_words`), and a word without its English ending. There are at most 256 phrases of
+    1,000 characters.
 
     >>> phrases_of('cat AND "dog"')
     ['"cat"', '"AND"', '"\\"dog\\""']
+    >>> phrases_of("Tom's")
+    ['"Tom\'s"', '"Tom"']
     """
     words: dict[str, str] = {}
     for word in unicodedata.normalize("NFC", text).split():
-        parts = _WORD.findall(word)
-        for part in (word, *(parts if len(parts) > 1 else ()), *search_words(word)):
+        bare = without_endings(word)
+        parts = _WORD.findall(bare)
+        for part in (word, *(parts if len(parts) > 1 or bare != word else ()), *search_words(word)):
             words.setdefault(part.casefold(), part[:MAX_WORD_CHARS])
     kept = list(words.values())[:MAX_WORDS]
     escaped = (word.replace("\\", "\\\\").replace('"', '\\"') for word in kept)

@@ -54,6 +54,21 @@ FORMS = (
     "Завод купил новый станок.",
     "Мы видели ёлку.",
 )
+OWNERS = (
+    "Tom has a van.",
+    "Tom's van is blue.",
+    "The van is Tom’s.",
+    "The bike of James is green.",
+    "James' bike was stolen.",
+    "James’s bike is red.",
+    "O'Brien's pub is full.",
+    "L'école d'Anna est fermée.",
+    "Anna's at home.",
+    "Vitamin S helps.",
+    "Don said: you don't, he isn't.",
+    "The dog's bone is here.",
+    "The dog has a bone.",
+)
 OTHERS = (
     "東京で寿司を食べました。",
     "我们在北京吃烤鸭。",
@@ -180,6 +195,31 @@ async def test_a_word_is_found_behind_an_apostrophe_and_a_russian_one_in_each_fo
     retriever: GraphRetriever, question: str, place: int
 ) -> None:
     assert await first(retriever, FORMS, question) == [FORMS[place]]
+
+
+@pytest.mark.parametrize(
+    ("question", "places"),
+    [
+        ("Where is Tom?", [0, 1, 2]),
+        ("Where is Tom's van?", [0, 1, 2]),
+        ("Where is Tom’s van?", [0, 1, 2]),
+        ("the van of TOM", [0, 1, 2]),
+        ("James", [3, 4, 5]),
+        ("What is the colour of James' bike?", [3, 4, 5]),
+        ("What is the colour of James’s bike?", [3, 4, 5]),
+        ("O'Brien", [6]),
+        ("Brien's pub", [6]),
+        ("What's new with Anna?", [7, 8]),
+        ("vitamin S", [9]),
+        ("Don", [10]),
+        ("the dog's bone", [11, 12]),
+    ],
+)
+async def test_an_owner_is_found_with_and_without_the_ending(
+    retriever: GraphRetriever, question: str, places: list[int]
+) -> None:
+    found = await first(retriever, OWNERS, question, 4)
+    assert sorted(found) == sorted(OWNERS[place] for place in places)
 
 
 @pytest.mark.parametrize(
