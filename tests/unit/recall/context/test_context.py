@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memoria._support.stems import query_terms
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.recall.context import ContextBuilder, estimate_tokens, pack
 from memoria.recall.context import builder as context_builder
@@ -400,7 +401,7 @@ def test_of_a_long_text_the_sentences_of_the_question_are_shown() -> None:
 def test_the_number_of_an_item_in_a_list_is_shown_with_the_item_alone() -> None:
     items = [f"{n}. Item {n} speaks of other things. It says no more." for n in range(1, 20)]
     text = "\n".join([*items, "20. The ferry to Vard leaves at nine.", *items])
-    found = excerpt(text, ["ferry"], 9, words)
+    found = excerpt(text, query_terms("ferry"), 9, words)
     assert found == "… 20. The ferry to Vard leaves at nine. …"
 
 
