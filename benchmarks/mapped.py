@@ -301,6 +301,7 @@ async def _through(
     if any(node.vector_index for node in mapping.nodes):
         return {"memoria, mapped": await _ask(shape, dataset, store, mapping, embedder)}
     by_words = await _ask(shape, dataset, store, mapping, None)
+    by_facts = await _ask(shape, dataset, store, mapping, embedder)
     known = {item["text"]: item["vector"] for item in _items(dataset)}
     nothing = [0.0] * embedder.dimensions  # names have no vector in the folder
     own = CallableEmbedder(
@@ -312,7 +313,8 @@ async def _through(
     found = await _ask(shape, dataset, store, made.mapping, embedder)
     return {
         "memoria, mapped, by words": by_words,
-        "memoria, mapped, with `memoria embed --mapping`": found,
+        "memoria, mapped, words and vectors of facts": by_facts,
+        "memoria, mapped, and with `memoria embed --mapping`": found,
     }
 
 

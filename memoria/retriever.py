@@ -153,7 +153,7 @@ class GraphRetriever:
         self.also_read = self._further(also_read)
         self.store = own
         self.config = RetrieverConfig() if config is None else config
-        if mapping is not None and not mapping.vector_indexes:
+        if mapping is not None and not mapping.has_vectors:
             embedder = None  # there is nothing to compare a vector with: words only
         self.embedder = None if embedder is None else checked_embedder(embedder)
         self.count_tokens = count_tokens

@@ -7,11 +7,11 @@
 // questions: [id, text, loose, spoken] of the hits that are earlier questions: the text unless it is
 // longer than question_chars; whether all their edges are of the relations in loose; and whether they
 // stand in the session of a conversation and all their edges are of the relations in spoken.
-// use: all_memories(m)
+// use: compared_memories(m)
   AND // use: fits_filter(m)
   AND // use: is_valid(m)
 // In a step of its own, so that the embeddings of memories that don't fit are not read.
-WITH m, m.embedding AS embedding
+WITH m, // use: compared_vector(m) AS embedding
 WHERE size(embedding) = size($p.vector)
 WITH m, m.id AS id, vector.similarity.cosine(embedding, $p.vector) AS score
 WHERE score IS NOT NULL

@@ -44,6 +44,7 @@ from memoria.types.renaming import key_prefix
 _TAGS_SHARE = 0.3
 # If the embedder takes longer than this share of the time left, the recall searches by words only.
 _EMBED_SHARE = 0.25
+_NO_INDEX = "the graph has no vector index of those that its mapping names: searched by words only"
 # A turn that comes later than this share of the deadline is too late to answer.
 _TURN_SHARE = 0.9
 # So is a turn that leaves less than this many times the mean time of the last recalls, because some
@@ -151,9 +152,13 @@ class Recaller:
             return None, [f"the facts about the server are late ({exc}): searched by words only"]
         late = self._after(_EMBED_SHARE)
         with self._timed("embed"):
-            self._vector = await query_vector(
-                self._engine.embedder, self._call.query, until=late, notes=notes
-            )
+            graph, embedder = self._store.translation, self._engine.embedder
+            if embedder is not None and graph is not None and not graph.has_vectors:
+                notes.append(_NO_INDEX)
+            else:
+                self._vector = await query_vector(
+                    embedder, self._call.query, until=late, notes=notes
+                )
             if self._vector is not None and self._engine.asides is not None:
                 self._like = await self._engine.asides.likeness(
                     self._vector, until=late, notes=notes

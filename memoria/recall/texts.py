@@ -75,6 +75,13 @@ class Found:
     needed: Needed = NOTHING_NEEDED
     early: Mapping[str, MemoryNode] = field(default_factory=dict)
 
+    @property
+    def cosines(self) -> dict[str, float]:
+        """Id -> cosine by which the search found it: its own, or in a mapped graph a fact's."""
+        seeds = (*(each.seed for each in self.explorations), *self.hits)
+        scores = ((one.id, one.vector_score) for one in seeds if one.vector_rank is not None)
+        return {id_: score for id_, score in scores if score is not None}
+
 
 @asynccontextmanager
 async def read_early(
@@ -148,6 +155,10 @@ async def complete(
         failure = await _read(store, request, wanted, known)
     if failure is not None and any(hit.id not in known for hit in found.hits):
         notes.append(f"the search's other hits could not be read ({failure})")
+    if facts is None:
+        facts = NOTHING_KNOWN
+    elif store.translation is not None:
+        facts = replace(facts, cosines=_with_found(facts.cosines, found.cosines, wanted))
     needed = _read_chains(found.needed.paths, known)
     if failure is not None and len(needed) < len(found.needed.paths):
         notes.append(f"what the seeds need could not be read ({failure})")
@@ -157,8 +168,21 @@ async def complete(
         explorations=completed,
         hits=_paths_of(found.hits, known),
         needed=needed,
-        facts=replace(NOTHING_KNOWN if facts is None else facts, needs=found.needed.needs),
+        facts=replace(facts, needs=found.needed.needs),
     )
+
+
+def _with_found(
+    own: Mapping[str, float], found: Mapping[str, float], ids: Set[str]
+) -> Mapping[str, float]:
+    """Add the cosines of the facts that led the search to memories without a vector of their own.
+
+    A memory to which none led is at most as near as the last hit, and counts as that.
+    """
+    if found.keys() <= own.keys():
+        return own
+    last = min(found.values())
+    return {id_: found.get(id_, last) for id_ in ids} | {**own}
 
 
 async def _ask(

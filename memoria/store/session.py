@@ -43,6 +43,11 @@ _CLOSE_S = 0.25
 class Translation(Protocol):
     """What makes memoria's queries queries of another graph; see `memoria.graph.mapping`."""
 
+    @property
+    def has_vectors(self) -> bool:
+        """Whether there is a vector index to search; known once `facts` has returned."""
+        ...
+
     async def facts(self, until: float | None = None) -> ServerFacts:
         """Check the database before the first query, and say what the server is."""
         ...

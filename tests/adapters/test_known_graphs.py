@@ -33,6 +33,7 @@ from neo4j_agent_memory.config.settings import Neo4jConfig
 from pydantic import SecretStr
 
 import memoria.sync
+from memoria.embed import CallableEmbedder
 from memoria.graph.mapping import GraphMapping
 from memoria.graph.mapping.creating import create_indexes
 from memoria.graph.mapping.detecting import detect
@@ -40,6 +41,7 @@ from memoria.graph.mapping.examining import examine_mapping
 from memoria.integrations.langchain import MemoriaRetriever as LangChainRetriever
 from memoria.integrations.llama_index import MemoriaRetriever as LlamaIndexRetriever
 from memoria.local import EphemeralNeo4j
+from memoria.recall.config import RetrieverConfig
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 
@@ -84,10 +86,12 @@ async def write_graphiti(server: EphemeralNeo4j) -> None:
         for name, summary in (("Ada", "An engineer."), ("Porto", "A city."), ("Acme", "A maker."))
     }
 
-    def fact(target: str, name: str, text: str, ended: datetime | None = None) -> EntityEdge:
+    def fact(
+        target: str, name: str, text: str, vector: list[float], ended: datetime | None = None
+    ) -> EntityEdge:
         return EntityEdge(
             source_node_uuid=named["Ada"].uuid, target_node_uuid=named[target].uuid, name=name,
-            fact=text, fact_embedding=VECTOR, episodes=["e1"], valid_at=LONG_AGO,
+            fact=text, fact_embedding=vector, episodes=["e1"], valid_at=LONG_AGO,
             invalid_at=ended, expired_at=ended, **own,
         )  # fmt: skip
 
@@ -96,8 +100,8 @@ async def write_graphiti(server: EphemeralNeo4j) -> None:
         valid_at=NOW, **own,
     )  # fmt: skip
     facts = [
-        fact("Porto", "LIVES_IN", "Ada lives in Porto"),
-        fact("Acme", "WORKS_AT", "Ada works at Acme", OVER),
+        fact("Porto", "LIVES_IN", "Ada lives in Porto", [0.8, 0.6]),
+        fact("Acme", "WORKS_AT", "Ada works at Acme", [0.6, 0.8], OVER),
     ]
     mentions = [
         EpisodicEdge(source_node_uuid="e1", target_node_uuid=node.uuid, **own)
@@ -233,6 +237,35 @@ async def test_what_a_library_wrote_is_read_as_it_is(
         then = await memory.recall("Ada", as_of=datetime(2024, 1, 1, tzinfo=UTC))
         paths = [path for each in then.explorations for path in each.paths]
         assert any(known.over in hop.relation for path in paths for hop in path.hops)
+
+
+async def test_facts_of_graphiti_are_found_by_their_vectors(
+    empty: Store, second_server: EphemeralNeo4j, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRAPHITI_TELEMETRY_ENABLED", "false")
+    await write_graphiti(second_server)
+    proposal, statements = await detect(empty), list[str]()
+    await create_indexes(empty, proposal.mapping, statements.append)
+    [made] = statements
+    assert made.startswith("CREATE VECTOR INDEX `fact_embedding`")
+    assert (await detect(empty)).problems == []
+
+    embedder = CallableEmbedder(lambda texts: [VECTOR for _ in texts], dimensions=2, name="same")
+    for mapping in (proposal.mapping, GraphMapping.named("graphiti")):
+        memory = GraphRetriever(empty, scope="demo", mapping=mapping, embedder=embedder)
+
+        async def found(memory: GraphRetriever, **when: datetime) -> dict[str, float | None]:
+            seeds = (await memory.find_seeds("zzz", config=RetrieverConfig(**when))).seeds
+            read = {each.id: each for each in (await memory.get([s.id for s in seeds])).memories}
+            return {read[seed.id].text or "": seed.vector_score for seed in seeds}
+
+        near, exact = pytest.approx(0.96, abs=1e-5), pytest.approx(1.0, abs=1e-5)
+        now = {"Ada: An engineer.": near, "Porto: A city.": near, CHUNK: near}
+        assert await found(memory) == now
+        assert await found(memory, as_of=datetime(2024, 1, 1, tzinfo=UTC)) == {
+            "Ada: An engineer.": exact, "Acme: A maker.": exact, "Porto: A city.": near,
+        }  # fmt: skip
+        assert await found(memory.for_scope("other")) == {}
 
 
 async def test_a_fact_of_agent_memory_that_is_over_is_not_found(

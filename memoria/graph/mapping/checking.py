@@ -16,7 +16,7 @@ from memoria.errors import IndexNotReadyError, MappingError
 from memoria.graph.mapping.database import Index, Inventory
 from memoria.graph.mapping.expressions import either, quoted
 from memoria.graph.mapping.model import GraphMapping
-from memoria.graph.mapping.parts import ELEMENT_ID, NodeMapping, WeightOf
+from memoria.graph.mapping.parts import ELEMENT_ID, EdgeMapping, NodeMapping, WeightOf
 
 _SHOWN = 6
 
@@ -76,14 +76,15 @@ def readable(mapping: GraphMapping, inventory: Inventory) -> GraphMapping:
     """Leave out what is not there.
 
     That is labels that no node has and no index covers, because to look for them would be a scan;
-    and full-text indexes.
+    full-text indexes; and vector indexes on relationships.
     """
-    edges = tuple(
-        replace(edge, fulltext_index=None)
-        if edge.fulltext_index is not None and inventory.index(edge.fulltext_index) is None
-        else edge
-        for edge in mapping.edges
-    )
+    edges = []
+    for edge in mapping.edges:
+        if edge.fulltext_index is not None and inventory.index(edge.fulltext_index) is None:
+            edge = replace(edge, fulltext_index=None)
+        if edge.vector_index is not None and inventory.index(edge.vector_index) is None:
+            edge = replace(edge, embedding=None, vector_index=None)
+        edges.append(edge)
     nodes = []
     for node in mapping.nodes:
         if node.fulltext_index is not None and inventory.index(node.fulltext_index) is None:
@@ -95,7 +96,7 @@ def readable(mapping: GraphMapping, inventory: Inventory) -> GraphMapping:
         )
         if labels:
             nodes.append(replace(node, label=labels))
-    return replace(mapping, nodes=tuple(nodes), edges=edges)
+    return replace(mapping, nodes=tuple(nodes), edges=tuple(edges))
 
 
 def _of_labels(mapping: GraphMapping, inventory: Inventory) -> Iterator[Problem]:
@@ -147,6 +148,10 @@ def _unserved(mapping: GraphMapping, number: int, label: str, inventory: Invento
 
 def _of_indexes(mapping: GraphMapping, inventory: Inventory) -> Iterator[Problem]:
     sizes: dict[int, str] = {}
+    for edge in mapping.edges:
+        index = inventory.index(edge.vector_index or "")
+        if index is not None and index.dimensions is not None:
+            sizes.setdefault(index.dimensions, index.name)
     for number, node in enumerate(mapping.nodes):
         if node.vector_index is not None:
             yield from _of_index(
@@ -221,10 +226,7 @@ def _of_index(
     elif index.state != "ONLINE":
         yield _not_online(where, index)
     elif kind == "VECTOR" and index.similarity not in (None, "cosine"):
-        yield Problem(
-            text=f"{where}the index {name!r} compares by {index.similarity}, and memoria by "
-            "cosine: leave embedding and vector_index out, or create an index on cosine"
-        )
+        yield _not_cosine(where, index)
 
 
 def _covering(
@@ -266,6 +268,13 @@ def _not_online(where: str, index: Index) -> Problem:
     )
 
 
+def _not_cosine(where: str, index: Index) -> Problem:
+    return Problem(
+        text=f"{where}the index {index.name!r} compares by {index.similarity}, and memoria by "
+        "cosine: leave embedding and vector_index out, or create an index on cosine"
+    )
+
+
 def _of_types(mapping: GraphMapping, inventory: Inventory) -> Iterator[Problem]:
     for number, edge in enumerate(mapping.edges):
         if not inventory.types.get(edge.type):
@@ -275,7 +284,9 @@ def _of_types(mapping: GraphMapping, inventory: Inventory) -> Iterator[Problem]:
                 stops=False,
             )
         if edge.fulltext_index is not None:
-            yield from _of_fact_index(mapping, number, inventory)
+            yield from _of_fact_index(mapping, number, "fulltext_index", "FULLTEXT", inventory)
+        if edge.vector_index is not None:
+            yield from _of_fact_index(mapping, number, "vector_index", "VECTOR", inventory)
     if not any(inventory.types.get(edge.type) for edge in mapping.edges):
         yield Problem(
             text=f"no relationship of this database is an edge by the mapping {mapping.name!r}: "
@@ -284,26 +295,76 @@ def _of_types(mapping: GraphMapping, inventory: Inventory) -> Iterator[Problem]:
         )
 
 
-def _of_fact_index(mapping: GraphMapping, number: int, inventory: Inventory) -> Iterator[Problem]:
+def _of_fact_index(
+    mapping: GraphMapping, number: int, field: str, kind: str, inventory: Inventory
+) -> Iterator[Problem]:
     edge = mapping.edges[number]
-    index = inventory.index(edge.fulltext_index or "")
-    where = mapping.place("edges", number, "fulltext_index")
-    if index is None:
+    name: str = getattr(edge, field)
+    index = inventory.index(name)
+    where = mapping.place("edges", number, field)
+    if index is None and kind == "FULLTEXT":
         yield Problem(
-            text=f"{where}there is no index {edge.fulltext_index!r}, so facts are shown, but not "
-            "searched: create a full-text index on the relationships, or leave fulltext_index out",
+            text=f"{where}there is no index {name!r}, so facts are shown, but not searched: create "
+            "a full-text index on the relationships, or leave fulltext_index out",
             stops=False,
         )
-    elif (index.type, index.entity) != ("FULLTEXT", "RELATIONSHIP") or (
-        edge.type not in index.labels
-    ):
+    elif index is None:
+        yield _no_fact_vectors(where, edge, inventory)
+    elif (index.type, index.entity) != (kind, "RELATIONSHIP") or edge.type not in index.labels:
         yield Problem(
-            text=f"{where}the index {index.name!r} is a {index.type} index on "
-            f"{', '.join(index.labels)}, not a FULLTEXT index on relationships {edge.type!r}: name "
-            "another one, or leave fulltext_index out"
+            text=f"{where}the index {name!r} is a {index.type} index on "
+            f"{', '.join(index.labels)}, not a {kind} index on relationships {edge.type!r}: name "
+            f"another one, or leave {field} out"
+        )
+    elif kind == "VECTOR" and edge.embedding not in index.properties:
+        yield Problem(
+            text=f"{where}the index {name!r} is on {', '.join(index.properties)}, not on "
+            f"{edge.embedding}: name another index, or this property"
         )
     elif index.state != "ONLINE":
         yield _not_online(where, index)
+    elif kind == "VECTOR" and index.similarity not in (None, "cosine"):
+        yield _not_cosine(where, index)
+
+
+def _no_fact_vectors(where: str, edge: EdgeMapping, inventory: Inventory) -> Problem:
+    missing = (
+        f"{where}there is no index {edge.vector_index!r}, so facts are not searched by their "
+        "vectors"
+    )
+    for index in inventory.indexes:
+        covers = edge.type in index.labels and edge.embedding in index.properties
+        if covers and (index.type, index.entity) == ("VECTOR", "RELATIONSHIP"):
+            return Problem(
+                text=f"{missing}. The index {index.name!r} covers the same, and Neo4j makes no "
+                f"second one: set vector_index to {index.name!r}",
+                stops=False,
+            )
+    if (size := inventory.sizes.get(edge.type)) is None:
+        return Problem(
+            text=f"{missing}; and no relationship {edge.type!r} that was looked at has a vector "
+            f"under {edge.embedding!r}: leave embedding and vector_index out",
+            stops=False,
+        )
+    return Problem(
+        text=f"{missing}. Create it, or leave embedding and vector_index out",
+        stops=False,
+        statement=vector_statement(
+            edge.vector_index or "",
+            f"()-[n:{quoted(edge.type)}]-()",
+            edge.embedding or "",
+            size,
+        ),
+    )
+
+
+def vector_statement(name: str, of: str, embedding: str, dimensions: int) -> str:
+    """Write the statement that makes a vector index, of nodes or relationships called ``n``."""
+    return (
+        f"CREATE VECTOR INDEX {quoted(name)} IF NOT EXISTS FOR {of} ON (n.{quoted(embedding)}) "
+        f"OPTIONS {{indexConfig: {{`vector.dimensions`: {dimensions}, "
+        "`vector.similarity_function`: 'cosine', `vector.quantization.enabled`: false}}"
+    )
 
 
 def fault_problems(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from memoria.graph.mapping.checking import problems_of
-from memoria.graph.mapping.database import inventory_of
+from memoria.graph.mapping.database import inventory_for
 from memoria.graph.mapping.model import GraphMapping
 from memoria.store import Store
 from memoria.store.queries import load
@@ -29,7 +29,7 @@ async def create_indexes(
     QueryError
         The server refused a statement, for example because another index covers the same.
     """
-    inventory = await inventory_of(store, mapping.labels, mapping.types)
+    inventory = await inventory_for(store, mapping)
     missing = [problem.statement for problem in problems_of(mapping, inventory)]
     statements = list(dict.fromkeys(each for each in missing if each))
     for statement in statements:

@@ -7,13 +7,16 @@ Queries: ``mapping.*``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memoria.graph.mapping.expressions import either, with_names
+from memoria.graph.mapping.model import GraphMapping
 from memoria.store import Store
 from memoria.store.fragments import Fragment
 from memoria.store.queries import Query, fragment, load, text_of
+
+_SAMPLE = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +45,18 @@ class Index:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inventory:
-    """What a database has: labels and types, with their numbers if counted; and indexes."""
+    """What a database has: labels and types, with their numbers if counted; and indexes.
+
+    Attributes
+    ----------
+    sizes
+        Type -> size of the vectors of facts that have no index.
+    """
 
     labels: Mapping[str, int | None]
     types: Mapping[str, int | None]
     indexes: tuple[Index, ...]
+    sizes: Mapping[str, int] = field(default_factory=dict)
 
     def index(self, name: str) -> Index | None:
         """Return the index of this name."""
@@ -82,6 +92,24 @@ async def inventory_of(store: Store, labels: Iterable[str], types: Iterable[str]
             for row in map(dict, rows)
         ),
     )
+
+
+async def inventory_for(store: Store, mapping: GraphMapping) -> Inventory:
+    """Return what a mapping may be compared with; see `inventory_of` and `with_sizes`."""
+    inventory = await inventory_of(store, mapping.labels, mapping.types)
+    return await with_sizes(store, mapping, inventory)
+
+
+async def with_sizes(store: Store, mapping: GraphMapping, inventory: Inventory) -> Inventory:
+    """Look how long the vectors of facts are, where their index is missing: it has to know."""
+    sizes: dict[str, int] = {}
+    for edge in mapping.edges:
+        is_there = edge.vector_index is None or inventory.index(edge.vector_index)
+        if not is_there and inventory.types.get(edge.type):
+            asked = {"limit": _SAMPLE, "name": edge.embedding}
+            found = (await ask(store, "mapping.vector_size", asked, type_=edge.type))["size"]
+            sizes |= {} if found is None else {edge.type: found}
+    return replace(inventory, sizes=sizes)
 
 
 async def ask(

@@ -13,7 +13,14 @@ from dataclasses import dataclass, replace
 from memoria._support.wording import one_line
 from memoria.errors import MappingError
 from memoria.graph.mapping.checking import Problem, problems_of
-from memoria.graph.mapping.database import Index, Inventory, ask, inventory_of, names_of
+from memoria.graph.mapping.database import (
+    Index,
+    Inventory,
+    ask,
+    inventory_of,
+    names_of,
+    with_sizes,
+)
 from memoria.graph.mapping.model import GraphMapping, named_mapping, names_of_mappings, toml_of
 from memoria.graph.mapping.parts import ELEMENT_ID, EdgeMapping, NodeMapping, WeightOf
 from memoria.graph.vocabulary import CONNECTOR_KINDS, MEMORY_LABEL, RESERVED_LABELS
@@ -30,6 +37,7 @@ _TIMES = ("created_at", "createdAt", "created", "timestamp", "date")
 _SHARES = ("weight", "score", "similarity", "confidence", "strength")
 _COUNTS = ("mentions", "count", "frequency", "times")
 _BEGINS = ("valid_from", "valid_at")
+_VECTORS = ("fact_embedding", "embedding")
 _ENDS = ("valid_until", "valid_to", "invalid_at", "invalidated_at", "expired_at")
 _LONG_TEXT, _SHORT_TEXT = 12, 2
 
@@ -145,7 +153,8 @@ async def detect(store: Store) -> Proposal:
     mapping = _guessed(samples, inventory) if found is None else found
     example = None if found is None or found.edges[0].type in ends else found.edges[0]
     mapping = _with_edges(replace(mapping, places={}), ends, example)
-    mapping = _with_indexes(mapping, inventory)
+    mapping = _with_indexes(mapping, ends, inventory)
+    inventory = await with_sizes(store, mapping, inventory)
     return Proposal(
         mapping=mapping,
         based_on=based_on,
@@ -321,8 +330,11 @@ def _fulltext_of(
     ]
     if there:
         return there[0].name
-    words = "".join(sign if sign.isalnum() else "_" for sign in label.lower()).strip("_")
-    return name or f"memoria_{words or 'node'}_text"
+    return name or f"memoria_{_as_name(label) or 'node'}_text"
+
+
+def _as_name(label: str) -> str:
+    return "".join(sign if sign.isalnum() else "_" for sign in label.lower()).strip("_")
 
 
 def _is_time(sampled: _Sampled, name: str) -> bool:
@@ -342,7 +354,9 @@ def _with_edges(
     return replace(mapping, edges=tuple(edges)) if edges else mapping
 
 
-def _with_indexes(mapping: GraphMapping, inventory: Inventory) -> GraphMapping:
+def _with_indexes(
+    mapping: GraphMapping, ends: Mapping[str, _Ends], inventory: Inventory
+) -> GraphMapping:
     """Take the full-text and vector indexes that are there, whatever their names."""
     nodes = []
     for node in mapping.nodes:
@@ -351,22 +365,37 @@ def _with_indexes(mapping: GraphMapping, inventory: Inventory) -> GraphMapping:
             on_label = [i for i in inventory.indexes if {*node.labels} <= {*i.labels}]
             name = _fulltext_of(node.labels[0], node.text, on_label, name)
         node = replace(node, fulltext_index=name)
-        vectors = None if node.embedding or node.connector else _vectors_of(node, inventory)
+        known = node.embedding or node.connector
+        vectors = None if known else _vector_index(node.labels, "NODE", inventory)
         if vectors is not None:
             node = replace(node, embedding=vectors.properties[0], vector_index=vectors.name)
         nodes.append(node)
-    return replace(mapping, nodes=tuple(nodes))
+    edges = [_with_vectors(edge, ends.get(edge.type), inventory) for edge in mapping.edges]
+    return replace(mapping, nodes=tuple(nodes), edges=tuple(edges))
 
 
-def _vectors_of(node: NodeMapping, inventory: Inventory) -> Index | None:
+def _with_vectors(edge: EdgeMapping, found: _Ends | None, inventory: Inventory) -> EdgeMapping:
+    """Take the vectors of facts: those with an index, else those under a known name."""
+    there = _vector_index((edge.type,), "RELATIONSHIP", inventory)
+    if there is not None:
+        return replace(edge, embedding=there.properties[0], vector_index=there.name)
+    kinds = {} if found is None else found.kinds
+    for name in (edge.embedding or "", *_VECTORS):
+        if any(kind.startswith("LIST<FLOAT") for kind in kinds.get(name, ())):
+            index = edge.vector_index or f"memoria_{_as_name(edge.type) or 'edge'}_vectors"
+            return replace(edge, embedding=name, vector_index=index)
+    return replace(edge, embedding=None, vector_index=None)
+
+
+def _vector_index(names: Iterable[str], entity: str, inventory: Inventory) -> Index | None:
+    """Return an index that compares vectors by cosine under all of these labels, or types."""
     return next(
         (
             index
             for index in inventory.indexes
-            if index.type == "VECTOR"
-            and index.entity == "NODE"
+            if (index.type, index.entity) == ("VECTOR", entity)
             and index.similarity == "cosine"
-            and {*node.labels} <= {*index.labels}
+            and {*names} <= {*index.labels}
         ),
         None,
     )

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from memoria._support.progress import ProgressCallback, silent
 from memoria.embed import Embedder, embed_what_can_be
 from memoria.errors import DimensionError
+from memoria.graph.mapping.checking import vector_statement
 from memoria.graph.mapping.creating import create_index, until_online
 from memoria.graph.mapping.database import ask, inventory_of
 from memoria.graph.mapping.expressions import quoted, text_of_node
@@ -86,20 +87,23 @@ async def embed_mapped(
     reads = with_vectors(mapping)
     own = [node for node in reads.nodes if node.embedding == VECTORS]
     inventory = await inventory_of(store, [node.labels[0] for node in own], ())
-    for name in reads.vector_indexes:
+    for name in (*reads.vector_indexes, *reads.fact_vector_indexes):
         index = inventory.index(name)
         if index is not None and index.dimensions not in (None, embedder.dimensions):
             raise DimensionError(
                 f"the index {name!r} has vectors of {index.dimensions} dimensions, but those of "
                 f"{embedder.name!r} have {embedder.dimensions}, and one question has one vector: "
-                "use the embedder of that index, or leave its nodes out of the mapping",
+                "use the embedder of that index, or leave the index out of the mapping",
                 field="dimensions",
             )
     patient, embedded, left, fault = store.patient(), 0, 0, None
     for node in own:
         label = node.labels[0]
         if inventory.index(_index_of(label)) is None:
-            await create_index(store, _statement(label, embedder.dimensions), announce)
+            statement = vector_statement(
+                _index_of(label), f"(n:{quoted(label)})", VECTORS, embedder.dimensions
+            )
+            await create_index(store, statement, announce)
         ids = (await ask(patient, "mapping.ids", {}, label=label))["ids"]
         for start in range(0, len(ids), _BATCH):
             stale = await _stale(patient, node, ids[start : start + _BATCH], embedder.name)
@@ -141,11 +145,3 @@ def _index_of(label: str) -> str:
     words = "".join(c if c.isalnum() else "_" for c in label.lower())
     own = hashlib.sha256(label.encode()).hexdigest()[:8]
     return f"memoria_{words[:48]}_{own}_embedding"
-
-
-def _statement(label: str, dimensions: int) -> str:
-    return (
-        f"CREATE VECTOR INDEX {quoted(_index_of(label))} IF NOT EXISTS FOR (n:{quoted(label)}) "
-        f"ON (n.{VECTORS}) OPTIONS {{indexConfig: {{`vector.dimensions`: {dimensions}, "
-        "`vector.similarity_function`: 'cosine', `vector.quantization.enabled`: false}}"
-    )

@@ -12,7 +12,7 @@ from memoria.graph.mapping.checking import (
     fault_problems,
     problems_of,
 )
-from memoria.graph.mapping.database import ask, inventory_of
+from memoria.graph.mapping.database import ask, inventory_for
 from memoria.graph.mapping.model import GraphMapping
 from memoria.graph.mapping.parts import ELEMENT_ID, WeightOf
 from memoria.graph.mapping.sampled import edge_sample_problems, sample_problems
@@ -30,7 +30,7 @@ async def examine_mapping(store: Store, mapping: GraphMapping, *, limit: int) ->
     limit
         Most nodes of each label, and relationships of each type, to examine; >= 1.
     """
-    inventory = await inventory_of(store, mapping.labels, mapping.types)
+    inventory = await inventory_for(store, mapping)
     found = problems_of(mapping, inventory)
     patient = store.patient()
     for number, node in enumerate(mapping.nodes):

@@ -145,14 +145,20 @@ def weight_of(r: str, weight: float | WeightOf) -> str:
 
 
 def hits_of(
-    m: str, score: str, calls: Sequence[str], facts: Sequence[str] = (), *, comparable: bool = False
+    m: str,
+    score: str,
+    calls: Sequence[str],
+    facts: Sequence[Sequence[str]],
+    *,
+    comparable: bool = False,
 ) -> list[str]:
     """Ask one index, or several; scores of several are divided by the best of each index.
 
     Parameters
     ----------
     facts
-        Calls of indexes on relationships: a fact stands for the nodes at its ends, once for each.
+        Lines that ask an index on relationships: ``score`` of each fact, whether it ``holds``, and
+        the ``places`` to which it leads.
     comparable
         Whether the scores of several indexes are on one scale.
     """
@@ -170,15 +176,17 @@ def hits_of(
                 "  UNWIND hits AS hit",
                 f"  RETURN hit[0] AS {m}, hit[1] / best AS {score}",
             ]
-    for number, call in enumerate(facts, start=len(calls)):
+    for number, fact in enumerate(facts, start=len(calls)):
         lines += ["UNION ALL"] * (number > 0)
-        lines += [
-            f"  {call}",
-            "  YIELD relationship AS r, score",
-            "  WITH r, score WHERE coalesce(r.weight, 0.01) >= 0",  # a fact that is over has -1
-            "  WITH collect([r, score]) AS hits, max(score) AS best",
-            "  UNWIND hits AS hit",
-            "  UNWIND [startNode(hit[0]), endNode(hit[0])] AS node",
-            f"  RETURN node AS {m}, hit[1] / best AS {score}",
-        ]
+        lines += [f"  {line}" for line in fact]
+        if comparable:
+            lines += ["  UNWIND places AS node", f"  RETURN node AS {m}, score AS {score}"]
+        else:
+            lines += [
+                "  WITH collect([places, score]) AS hits,",
+                "    max(CASE WHEN holds THEN score END) AS best",
+                "  UNWIND hits AS hit",
+                "  UNWIND hit[0] AS node",
+                f"  RETURN node AS {m}, hit[1] / coalesce(best, 1.0) AS {score}",
+            ]
     return [*lines, "}"]

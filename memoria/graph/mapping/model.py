@@ -159,6 +159,16 @@ class GraphMapping:
         """Names of the full-text indexes on relationships, each once."""
         return _distinct(edge.fulltext_index for edge in self.edges)
 
+    @property
+    def fact_vector_indexes(self) -> tuple[str, ...]:
+        """Names of the vector indexes on relationships, each once."""
+        return _distinct(edge.vector_index for edge in self.edges)
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether a vector index is named."""
+        return bool(self.vector_indexes or self.fact_vector_indexes)
+
 
 def _parts(values: object, kind: type, name: str) -> tuple[object, ...]:
     if isinstance(values, kind):

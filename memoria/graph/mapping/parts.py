@@ -134,12 +134,7 @@ class NodeMapping:
                 "or set connector to true if the nodes only join others",
                 field="text",
             )
-        if (self.embedding is None) != (self.vector_index is None):
-            raise MappingError(
-                "embedding and vector_index go together: the property with the vector, and the "
-                "name of its index",
-                field="embedding",
-            )
+        _check_vectors(self)
         taken = sorted({*labels} & {*CONNECTOR_KINDS})
         if taken and not self.connector and self.kind is None:
             raise MappingError(
@@ -160,6 +155,8 @@ class NodeMapping:
 class EdgeMapping:
     """How relationships of one type are read as edges.
 
+    A fact that an index on relationships finds leads to the nodes at both ends, and to its sources.
+
     Attributes
     ----------
     type
@@ -173,9 +170,12 @@ class EdgeMapping:
     fact
         The property with a sentence that the edge states. Where there is one, it is shown as the
         relation.
+    sources
+        The property with a list of keys: those of the memories that state the fact.
+    embedding, vector_index
+        The property with the vector of the fact, and the name of its index; both or neither.
     fulltext_index
-        Name of a full-text index on relationships of this type: a fact that it finds leads to the
-        nodes at both ends.
+        Name of a full-text index on relationships of this type.
     tags
         The property with a list of tags.
     created_at, valid_from
@@ -189,6 +189,9 @@ class EdgeMapping:
     weight: float | WeightOf = 0.5
     relation: str | None = None
     fact: str | None = None
+    sources: str | None = None
+    embedding: str | None = None
+    vector_index: str | None = None
     fulltext_index: str | None = None
     tags: str | None = None
     created_at: str | None = None
@@ -208,10 +211,21 @@ class EdgeMapping:
                 raise MappingError(
                     f"weight must be above 0 and at most 1, got {number:g}", field="weight"
                 )
-        for name in ("relation", "fact", "fulltext_index", "tags", "created_at", "valid_from"):
+        names = ("relation", "fact", "sources", "embedding", "vector_index", "fulltext_index")
+        for name in (*names, "tags", "created_at", "valid_from"):
             if getattr(self, name) is not None:
                 _name(getattr(self, name), name)
+        _check_vectors(self)
         object.__setattr__(self, "valid_until", checked_names(self.valid_until, "valid_until"))
+
+
+def _check_vectors(part: NodeMapping | EdgeMapping) -> None:
+    if (part.embedding is None) != (part.vector_index is None):
+        raise MappingError(
+            "embedding and vector_index go together: the property with the vector, and the "
+            "name of its index",
+            field="vector_index" if part.embedding is None else "embedding",
+        )
 
 
 def labels_listed(labels: tuple[str, ...]) -> str:

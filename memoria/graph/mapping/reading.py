@@ -18,7 +18,7 @@ from memoria.graph.mapping.checking import (
     raise_first,
     readable,
 )
-from memoria.graph.mapping.database import Inventory, ask, inventory_of
+from memoria.graph.mapping.database import Inventory, ask, inventory_for
 from memoria.graph.mapping.model import GraphMapping
 from memoria.graph.mapping.parts import WHOLE_GRAPH
 from memoria.graph.mapping.rendering import Translation
@@ -52,6 +52,11 @@ class MappedGraph:
         """Return the query of its full-text indexes; see `Translation.lucene`."""
         return self._translation.lucene(phrases)
 
+    @property
+    def has_vectors(self) -> bool:
+        """Whether there is a vector index to search."""
+        return self._translation.mapping.has_vectors
+
     async def facts(self, until: float | None = None) -> ServerFacts:
         """Return facts about the server; the first time, compare the mapping with the database.
 
@@ -70,7 +75,7 @@ class MappedGraph:
 
     async def _compared(self) -> ServerFacts:
         mapping = self.mapping
-        inventory = await inventory_of(self._plain, mapping.labels, mapping.types)
+        inventory = await inventory_for(self._plain, mapping)
         problems = problems_of(mapping, inventory)
         raise_first(problems)
         raise_first(
@@ -100,7 +105,8 @@ class MappedGraph:
     async def _server(self, inventory: Inventory) -> ServerFacts:
         rows = await self._plain.run(load("graph.components"), {})
         kernel = next((row for row in rows if row["name"] == "Neo4j Kernel"), rows[0])
-        vectors = [inventory.index(name) for name in self.mapping.vector_indexes]
+        names = (*self.mapping.vector_indexes, *self.mapping.fact_vector_indexes)
+        vectors = [inventory.index(name) for name in names]
         return ServerFacts(
             version=kernel["versions"][0],
             edition=kernel["edition"],
@@ -167,9 +173,11 @@ def check_mapped_embedder(
     """Raise `DimensionError` if the vectors of an embedder have another size than the graph's."""
     if embedder is None or facts.dimensions in (None, embedder.dimensions):
         return
+    names = (*mapping.vector_indexes, *mapping.fact_vector_indexes)
+    there = next(name for name in names if name in facts.indexes)
     raise DimensionError(
         f"the vectors of the embedder {embedder.name!r} have {embedder.dimensions} dimensions, but "
-        f"the index {mapping.vector_indexes[0]!r} holds {facts.dimensions}: use the embedder that "
-        "made the graph's vectors (CallableEmbedder), or none, to search by words",
+        f"the index {there!r} holds {facts.dimensions}: use the embedder that made the graph's "
+        "vectors (CallableEmbedder), or none, to search by words",
         field="dimensions",
     )

@@ -110,7 +110,7 @@ class Translation:
             There is no vector index either, so nothing can be searched.
         """
         by_words = (*self.mapping.fulltext_indexes, *self.mapping.fact_indexes)
-        if not by_words and not self.mapping.vector_indexes:
+        if not by_words and not self.mapping.has_vectors:
             create = f"create it: {self._missing[0]}" if self._missing else "name fulltext_index"
             raise MappingError(
                 f"the mapping {self.mapping.name!r} has neither a full-text nor a vector index, so "
@@ -235,6 +235,69 @@ class _Rendering:
     def fragment_all_memories(self, m: str) -> list[str]:
         return [*self.fragment_any_memory(m), f"WHERE {self.fragment_in_scope(m)[0]}"]
 
+    def fragment_compared_memories(self, m: str) -> list[str]:
+        """Bring the vectors along: a memory is compared by each fact that leads to it, too."""
+        facts = [edge for edge in self._edges if edge.vector_index is not None]
+        if not facts:
+            return self.fragment_all_memories(m)
+        lines = [
+            *self.fragment_all_memories("source"),
+            "CALL (source) {",
+            f"  MATCH (source)-[r:{either(edge.type for edge in facts)}]->(target)",
+            f"  WHERE {self._holds(facts)}",
+            f"  WITH r, source, target, {self._of_facts(facts, 'embedding')} AS embedding",
+            "  WHERE size(embedding) = size($p.vector)",
+            *(f"  {line}" for line in self._places(facts)),
+            f"  UNWIND places AS {m}",
+            f"  RETURN {m}, embedding",
+            "}",
+            f"RETURN {m}, embedding",
+        ]
+        if self._mapping.vector_indexes:
+            nodes = [*self.fragment_all_memories(m), f"RETURN {m}, {m}.embedding AS embedding"]
+            lines = [*nodes, "UNION ALL", *lines]
+        return ["CALL () {", *(f"  {line}" for line in lines), "}", "WITH * WHERE true"]
+
+    def fragment_compared_vector(self, m: str) -> list[str]:
+        return ["embedding" if self._mapping.fact_vector_indexes else f"{m}.embedding"]
+
+    def _fact_hits(self, call: str, facts: Sequence[EdgeMapping]) -> list[str]:
+        """Ask an index on relationships; a hit that does not hold is counted, and leads nowhere."""
+        return [
+            call,
+            "YIELD relationship AS r, score",
+            "WITH r, score, startNode(r) AS source, endNode(r) AS target",
+            f"WITH *, coalesce({self._holds(facts)}, false) AS holds",
+            *self._places(facts, holds="holds"),
+            "WITH score, holds, CASE WHEN holds THEN places ELSE [null] END AS places",
+        ]
+
+    def _holds(self, facts: Sequence[EdgeMapping]) -> str:
+        """Whether a fact joins two nodes of the scope, and is not over: then its weight is -1."""
+        tests = [f"r:{either(edge.type for edge in facts)}", "coalesce(r.weight, 0.01) >= 0"]
+        return " AND ".join([*tests, *(self.fragment_in_scope(m)[0] for m in ("source", "target"))])
+
+    def _places(self, facts: Sequence[EdgeMapping], *, holds: str | None = None) -> list[str]:
+        """Name the nodes to which a fact leads: its ends, and the memories that state it."""
+        if not any(edge.sources for edge in facts):
+            return ["WITH *, [source, target] AS places"]
+        keys = self._of_facts(facts, "sources")
+        return [
+            f"WITH *, {keys if holds is None else f'CASE WHEN {holds} THEN {keys} END'} AS keys",
+            "CALL (keys) {",
+            "  UNWIND keys AS key",
+            "  CALL (key) {",
+            *(f"  {line}" for line in self._union("stated", self._finds("stated", "key"))),
+            "  }",
+            "  RETURN collect(stated) AS stated",
+            "}",
+            "WITH *, [source, target] + stated AS places",
+        ]
+
+    def _of_facts(self, facts: Sequence[EdgeMapping], field: str) -> str:
+        cases = [(f"r:{quoted(e.type)}", property_of("r", getattr(e, field))) for e in facts]
+        return choice(cases)
+
     def fragment_all_memories_by_seek(self, m: str, _compared: str) -> list[str]:
         return self.fragment_all_memories(m)
 
@@ -311,18 +374,22 @@ class _Rendering:
 
     def fragment_text_hits(self, m: str, score: str) -> list[str]:
         call = "CALL db.index.fulltext.queryNodes({}, $p.lucene, {{limit: toInteger($p.limit)}})"
-        of_facts = call.replace("queryNodes", "queryRelationships")
-        return hits_of(
-            m,
-            score,
-            [call.format(literal(name)) for name in self._mapping.fulltext_indexes],
-            [of_facts.format(literal(name)) for name in self._mapping.fact_indexes],
-        )
+        calls = [call.format(literal(name)) for name in self._mapping.fulltext_indexes]
+        return hits_of(m, score, calls, self._facts_by(call, "fulltext_index"))
 
     def fragment_vector_hits(self, m: str, score: str) -> list[str]:
         call = "CALL db.index.vector.queryNodes({}, toInteger($p.limit), $p.vector)"
         calls = [call.format(literal(name)) for name in self._mapping.vector_indexes]
-        return hits_of(m, score, calls, comparable=True)
+        return hits_of(m, score, calls, self._facts_by(call, "vector_index"), comparable=True)
+
+    def _facts_by(self, call: str, field: str) -> list[list[str]]:
+        """Ask each index on relationships in the way in which ``call`` asks one on nodes."""
+        of_facts = call.replace("queryNodes", "queryRelationships")
+        by_index: dict[str, list[EdgeMapping]] = {}
+        for edge in self._edges:
+            if (name := getattr(edge, field)) is not None:
+                by_index.setdefault(name, []).append(edge)
+        return [self._fact_hits(of_facts.format(literal(n)), e) for n, e in by_index.items()]
 
     # The properties.
 

@@ -262,7 +262,9 @@ async def _vector_hits(store: Store, request: SeedRequest, aside: _Aside) -> Hit
     if not complete or (request.dialect == "procedure" and len(hits) < request.config.candidates):
         aside.from_index = hits
         try:
-            hits, _ = await _grow(store, "seeds.vector_exact", request, parameters, (1,), aside)
+            # More than once only if several facts of a mapped graph lead to one memory.
+            limits = (1, *_VECTOR_LIMITS)
+            hits, _ = await _grow(store, "seeds.vector_exact", request, parameters, limits, aside)
         except (QueryError, DeadlineError, BudgetError) as exc:
             # In a foreign graph one embedding that is not a vector ends the comparison of all, and
             # a large scope may take too long. What the index has found is not lost for that.
@@ -309,7 +311,7 @@ async def _grow(
     wanted = request.config.candidates
     spare = _SPARE if request.validity.leaves_out else 0
     query = load(name).at(request.generation)
-    hits: list[tuple[str, float]] = []
+    hits: Hits = []
     for factor in limits:
         limit = wanted * factor + spare
         asked = {
@@ -325,13 +327,13 @@ async def _grow(
         }
         record = (await store.run(query, {**parameters, **asked}, until=request.until))[0]
         # A foreign graph may hold memories without an id, or with a number for one.
-        hits = [(node, float(score)) for node, score in record["hits"] if is_id(node)]
+        hits = best_hits([(node, float(score)) for node, score in record["hits"] if is_id(node)])
         for node, text, loose, spoken in record["questions"]:
             if is_id(node):
                 aside.questions[node] = StoredQuestion(text=text, loose=loose, spoken=spoken)
         if len(hits) >= wanted or record["seen"] < limit:
-            return best_hits(hits)[:wanted], True
-    return best_hits(hits)[:wanted], False
+            return hits[:wanted], True
+    return hits[:wanted], False
 
 
 def best_hits(hits: Hits) -> Hits:

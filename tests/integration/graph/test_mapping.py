@@ -137,7 +137,7 @@ async def test_a_graph_of_graphiti_is_found_explored_ranked_and_packed(empty: St
     reached = {id_ for each in found.explorations for path in each.paths for id_ in path.ids}
     assert reached == {"Ada", "Porto", "Globex", "m1"}
     lives = await memory.recall("lives")  # a word of a fact alone
-    assert {seed.id for seed in lives.seeds.seeds} == {"Ada", "Porto"}
+    assert {seed.id for seed in lives.seeds.seeds} == {"Ada", "Porto", "m1"}
     assert "Ada lives in Porto" in lives.context.text
     over = await memory.recall("anvils Acme")
     assert "Ada works at Acme" not in over.context.text

@@ -41,7 +41,10 @@ NOT_A_NAME = {
     "{ a = 1 }": "must be a (name|list of names), got",
 }
 NODE_FIELDS = ("key", "scope", "kind", "created_at", "valid_until", "tags", "fulltext_index")
-EDGE_FIELDS = ("type", "relation", "fact", "tags", "valid_from", "fulltext_index")
+EDGE_FIELDS = (
+    *("type", "relation", "fact", "sources", "embedding", "vector_index", "tags", "valid_from"),
+    "fulltext_index",
+)
 NOT_A_WEIGHT = {
     "0": "above 0 and at most 1, got 0",
     "-0.5": "above 0 and at most 1",
@@ -80,6 +83,8 @@ BAD_FILES = {
     HEAD.replace('"Film"', '["A", 1]') + TAIL: "line 2: label must be a name",
     HEAD.replace("Film", "Speaker") + TAIL: "line 2: memoria takes nodes of the kind Speaker",
     HEAD + 'embedding = "e"\n' + TAIL: "line 5: embedding and vector_index go together",
+    HEAD + TAIL + 'embedding = "e"\n': "line 7: embedding and vector_index go together",
+    HEAD + TAIL + 'vector_index = "v"\n': "line 7: embedding and vector_index go together",
     HEAD + TAIL + 'direction = "both ways"\n': "line 7: direction must be both, out or in",
     HEAD + TAIL + "valid_until = [1]\n": "line 7: valid_until must be a name",
     HEAD + TAIL + 'valid_until = ["a", "a"]\n': "line 7: valid_until names the same twice",
@@ -210,6 +215,31 @@ for found, said in FACTS:
     own = mapping()
     own = replace(own, edges=(EdgeMapping(type="LIKE", fulltext_index="w"),))
     DATABASES.append((own, database(*([found] if found else [])), said))
+
+ON_FACTS: dict[str, Any] = {"entity": "RELATIONSHIP", "labels": ("LIKE",)}
+FACT_VECTORS = [
+    (None, r"CREATE VECTOR INDEX `v` IF NOT EXISTS FOR \(\)-\[n:`LIKE`\]-\(\) ON \(n.`e`\)"),
+    (None, "facts are not searched by their vectors. Create it, or leave embedding and vector_in"),
+    (vectors(name="v2", **ON_FACTS), "set vector_index to 'v2'"),
+    (vectors(**ON_FACTS | {"type": "FULLTEXT"}), "not a VECTOR index on relationships 'LIKE'"),
+    (vectors(), "not a VECTOR index on relationships 'LIKE'"),
+    (vectors(**ON_FACTS | {"labels": ("HATE",)}), "name another one, or leave vector_index out"),
+    (vectors(**ON_FACTS | {"properties": ("f",)}), "is on f, not on e: name another index, or th"),
+    (vectors(**ON_FACTS | {"similarity": "euclidean"}), "or create an index on cosine"),
+    (vectors(**ON_FACTS | {"state": "POPULATING"}), "being populated: wait"),
+    (vectors(**ON_FACTS | {"state": "FAILED"}), "is FAILED: drop it"),
+]
+BY_FACTS = replace(mapping(), edges=(EdgeMapping(type="LIKE", embedding="e", vector_index="v"),))
+for found, said in FACT_VECTORS:
+    DATABASES.append((BY_FACTS, database(*([found] if found else []), sizes={"LIKE": 2}), said))
+DATABASES += [
+    (BY_FACTS, database(), "no relationship 'LIKE' that was looked at has a vector under 'e': le"),
+    (
+        replace(BY_FACTS, nodes=mapping(embedding="n", vector_index="w").nodes),
+        database(vectors(**ON_FACTS), vectors(name="w", properties=("n",), dimensions=3)),
+        r"have vectors of several sizes \(v 2, w 3\)",
+    ),
+]
 
 
 @for_each("given, there, said", DATABASES)
