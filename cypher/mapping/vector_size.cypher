@@ -7,5 +7,5 @@
 // use: any_edge(r)
 WITH r LIMIT toInteger($p.limit)
 WITH r[$p.name] AS vector
-WHERE vector IS :: LIST<INTEGER NOT NULL | FLOAT NOT NULL> NOT NULL
+WHERE // use: is_vector(vector)
 RETURN max(size(vector)) AS size

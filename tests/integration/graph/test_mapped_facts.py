@@ -62,11 +62,12 @@ class Fact:
     episodes: Sequence[str] = ()
     begins: datetime | None = LONG_AGO
     ends: datetime | None = None
+    text: str = "a fact"
 
     @property
     def row(self) -> dict[str, Any]:
         return {
-            "source": self.source, "target": self.target, "fact": f"{self.source} {self.target}",
+            "source": self.source, "target": self.target, "fact": self.text,
             "vector": self.vector, "episodes": list(self.episodes), "begins": self.begins,
             "ends": self.ends,
         }  # fmt: skip
@@ -123,7 +124,13 @@ SCOPES = {
     "e2": "other",
 }
 FACTS = [
-    Fact(source="Ada", target="Porto", vector=[1.0, 0.0], episodes=["e1", "e2", "nowhere"]),
+    Fact(
+        source="Ada",
+        target="Porto",
+        vector=[1.0, 0.0],
+        episodes=["e1", "e2", "nowhere"],
+        text="Ada lives in Porto",
+    ),
     Fact(source="Ada", target="Acme", vector=[0.6, 0.8], ends=OVER),
     Fact(source="Ada", target="Bob", vector=[1.0, 0.0]),
     Fact(source="Bob", target="Bob", vector=[0.0, 1.0], episodes=["e1"]),
@@ -166,24 +173,34 @@ async def test_a_recall_ranks_what_only_the_vector_of_a_fact_finds(empty: Store)
     found = await memory.recall("zzz")
     assert {entry.memory.id for entry in found.ranked} == {"Ada", "Porto", "e1"}
     hops = [hop for each in found.explorations for path in each.paths for hop in path.hops]
-    assert {hop.relation for hop in hops if hop.relation != "MENTIONS"} == {"Ada Porto"}
+    assert {hop.relation for hop in hops if hop.relation != "MENTIONS"} == {"Ada lives in Porto"}
     assert not [note for note in found.trace.degraded if "vector" in note]
 
 
-async def test_facts_that_are_over_do_not_hide_those_that_hold(empty: Store) -> None:
+@pytest.mark.parametrize("by_words", [False, True])
+async def test_facts_that_are_over_do_not_hide_those_that_hold(
+    empty: Store, *, by_words: bool
+) -> None:
     scopes = {f"N{number}": "demo" for number in range(301)}
     over = [
-        Fact(source=f"N{n}", target=f"N{n + 1}", vector=[1.0, n / 1e5], ends=OVER)
+        Fact(source=f"N{n}", target=f"N{n + 1}", vector=[1.0, n / 1e5], ends=OVER, text="an anvil")
         for n in range(1, 300)
     ]
-    held = Fact(source="N0", target="N0", vector=[1.0, 0.1])
+    held = Fact(source="N0", target="N0", vector=[1.0, 0.1], text="a long text about an anvil")
     mapping = await write(empty, scopes, [*over, held])
-    # One scope is no property, so that no comparison of all follows the index.
-    nodes = tuple(replace(node, scope=None) for node in mapping.nodes)
-    found = await seeds_of(
-        empty, replace(mapping, nodes=nodes), [1.0, 0.0], scope="default",
-        seeds={"candidates": 10, "max_seeds": 10},
-    )  # fmt: skip
+    # One scope for all, so that the facts are not compared one by one after the index was asked.
+    mapping = replace(mapping, nodes=tuple(replace(node, scope=None) for node in mapping.nodes))
+    if by_words:
+        await empty.driver.execute_query(
+            "CREATE FULLTEXT INDEX edge_name_and_fact FOR ()-[e:RELATES_TO]-() ON EACH [e.fact]",
+            database_="neo4j",
+        )
+        await empty.driver.execute_query("CALL db.awaitIndexes()", database_="neo4j")
+        config = RetrieverConfig(seeds=SeedConfig(candidates=10))
+        found = await GraphRetriever(empty, mapping=mapping, config=config).find_seeds("anvil")
+    else:
+        few = {"candidates": 10, "max_seeds": 10}
+        found = await seeds_of(empty, mapping, [1.0, 0.0], scope="default", seeds=few)
     assert [seed.id for seed in found.seeds] == ["N0"]
 
 
@@ -258,7 +275,8 @@ async def test_nodes_and_facts_are_searched_on_one_scale(empty: Store) -> None:
         "MATCH (n:Entity {uuid: 'Acme'}) SET n.name_embedding = [0.96, 0.28]",
         "MATCH (n:Entity {uuid: 'Ada'}) SET n.name_embedding = [0.0, 1.0]",
         "CREATE VECTOR INDEX names FOR (n:Entity) ON n.name_embedding OPTIONS {indexConfig: "
-        "{`vector.dimensions`: 2, `vector.similarity_function`: 'cosine'}}",
+        "{`vector.dimensions`: 2, `vector.similarity_function`: 'cosine', "
+        "`vector.quantization.enabled`: false}}",
     ):
         await empty.driver.execute_query(statement, database_="neo4j")
     entity = replace(mapping.nodes[0], embedding="name_embedding", vector_index="names")

@@ -26,6 +26,9 @@ LATER = Seed(id="hit", score=0.4)
 class Texts:
     """Stands in for the store: it has these texts, and refuses these queries."""
 
+    translation: object = None
+    cosine: float | None = 0.5
+
     def __init__(self, *ids: str, refused: Mapping[str, MemoriaError] | None = None) -> None:
         self.ids = ids
         self.refused = refused or {}
@@ -42,7 +45,7 @@ class Texts:
         return [
             {
                 "candidates": [
-                    [id_, 0.5, 1, [], None if id_ in known else _row(id_), None, [], None]
+                    [id_, self.cosine, 1, [], None if id_ in known else _row(id_), None, [], None]
                     for id_ in ids
                 ]
             }
@@ -101,6 +104,28 @@ async def completed(
         for_ranking=for_ranking,
         notes=[] if notes is None else notes,
     )
+
+
+class Mapped(Texts):
+    """Stands in for the store of a mapped graph: no memory has a vector of its own."""
+
+    translation = "a mapping"
+    cosine = None
+
+
+async def test_a_memory_without_a_vector_is_as_near_as_the_fact_that_led_to_it() -> None:
+    near, last = (
+        Seed(id=id_, score=0.9, vector_rank=rank, vector_score=score)
+        for id_, rank, score in (("a", 1, 0.8), ("b", 2, 0.6))
+    )
+    by_words = Seed(id="c", score=0.1, text_rank=1, text_score=3.0)
+    by_probe = Seed(id="d", score=0.1, vector_score=0.9)  # compared with another vector
+    hits = [near, last, by_words, by_probe]
+    found = await completed(Mapped(*"abcd"), hits=hits)
+    assert found.facts.cosines == {"a": 0.8, "b": 0.6, "c": 0.6, "d": 0.6}
+    assert (await completed(Mapped(*"abcd"), hits=[by_words])).facts.cosines == {}
+    own = await completed(Texts(*"abcd"), hits=hits)
+    assert set(own.facts.cosines.values()) == {0.5}
 
 
 def texts(found: Path) -> list[str]:

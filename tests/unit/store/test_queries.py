@@ -26,7 +26,10 @@ CYPHER = re.compile(
     r"\b(MATCH|MERGE|CREATE|UNWIND|DELETE|REMOVE|RETURN|CALL|YIELD|WITH|SET|DROP|SHOW|LOAD CSV)\b"
 )
 # Used once; a mapping puts another text in its place.
-EXCHANGED_ALONE = {"text_hits", "vector_hits", "vector_hits_of_scope", "any_memory"}
+EXCHANGED_ALONE = {
+    *("text_hits", "vector_hits", "vector_hits_of_scope", "any_memory", "compared_memories"),
+    "compared_vector",
+}
 GOOD = """\
 // name: test.one
 // mode: read
