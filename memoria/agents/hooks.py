@@ -195,11 +195,11 @@ async def _keep(memory: AgentMemory, call: HookCall) -> None:
     if memory.read_only:
         return
     from memoria.embed import Postponed  # only to write; the other calls need not load them
-    from memoria.remember.conversations import ConversationWriter
+    from memoria.remember.conversations import ConversationWriter, append_first
 
     retriever = memory.retriever
     embedder, facts = retriever.embedder, await retriever.server_facts()
     if embedder is None and facts.embedder is not None and facts.dimensions is not None:
         embedder = Postponed(name=facts.embedder, dimensions=facts.dimensions)
     writer = ConversationWriter(retriever.store, scope=retriever.scope, embedder=embedder)
-    await writer.append(call.session_id, call.messages, source=call.harness)
+    await append_first(writer, call.session_id, call.messages, source=call.harness)

@@ -17,7 +17,7 @@ from memoria.cli.common import one_line, warn
 from memoria.errors import InvalidInputError
 from memoria.graph.connectors import is_connector
 from memoria.remember import ConversationConfig, DocumentConfig
-from memoria.remember.cursors import Cursor, StoredConversation
+from memoria.remember.cursors import Cursor, StoredConversation, clash_problems, clashes, names_of
 from memoria.remember.documents.cutting import cut
 from memoria.remember.state import ConversationState
 from memoria.types import Conversation, Document, ImportReport, Item, Memory, WriteReport
@@ -130,17 +130,24 @@ class Tally(Problems):
     def _count_messages(self, conversation: Conversation) -> bool:
         """Count what was read of a conversation; tell whether the writer is given any of it."""
         kinds = ConversationConfig().kinds
+        names = names_of(conversation.messages)
         said = [
-            (each.id or str(number), each.text)
-            for number, each in enumerate(conversation.messages, start=1)
+            (name, each.text)
+            for name, each in zip(names, conversation.messages, strict=True)
             if each.role in kinds
         ]
+        clashing = clashes(conversation.messages, kinds)
+        room = MAX_PROBLEMS - len(self.problems)
+        self.problems += clash_problems(conversation, clashing.values())[:room]
         ids = [id_ for id_, text in said if text.strip()]
         self._messages += len(set(ids))
         self._left_out += Counter(
-            system=len(conversation.messages) - len(said),  # instructions
-            empty=len(said) - len(ids),
-            repeated=len(ids) - len(set(ids)),
+            {
+                "system": len(conversation.messages) - len(said),  # instructions
+                "empty": len(said) - len(ids),
+                "repeated": len(ids) - len(set(ids)) - len(clashing),
+                "id of another message": len(clashing),
+            }
         )
         if said:
             self._conversations.setdefault((conversation.source, conversation.id), None)

@@ -17,6 +17,7 @@ from memoria.integrations._fence import inert
 from memoria.integrations._found import MAX_K, find, id_of, metadata_of
 from memoria.integrations._scopes import joined
 from memoria.integrations._turns import unnamed
+from memoria.remember.conversations import append_first
 from memoria.retriever import GraphRetriever
 from memoria.types import Conversation, Message, RankedMemory, Recall
 
@@ -94,7 +95,7 @@ class MemoriaMemoryService(BaseMemoryService):
         memory, said = self._memory(app_name, user_id), _said(events)
         session = session_id or unnamed()
         if said:
-            await self._calls.call(lambda: memory.conversations().append(session, said))
+            await self._calls.call(lambda: append_first(memory.conversations(), session, said))
 
     async def add_memory(
         self,

@@ -17,6 +17,7 @@ from memoria.integrations._fence import fenced
 from memoria.integrations._found import MAX_K, find, id_of, metadata_of
 from memoria.integrations._turns import excluding, unnamed
 from memoria.recall.call import QueryTags
+from memoria.remember.conversations import append_first
 from memoria.retriever import GraphRetriever
 from memoria.types import Message
 
@@ -209,7 +210,7 @@ class MemoriaMiddleware(AgentMiddleware[MemoriaState, Any, Any]):
         messages = state["messages"]
         turn = _said(messages[_turn_start(messages) :])
         thread = _thread_of(runtime) or unnamed()
-        await self._memory(runtime).conversations().append(thread, turn)
+        await append_first(self._memory(runtime).conversations(), thread, turn)
 
     def _memory(self, runtime: Runtime[Any]) -> GraphRetriever:
         if self._scope_of is None:

@@ -1,8 +1,9 @@
 """Read how far conversations are written, and write what was planned of them.
 
 In: conversations, steps. Out: what stands of them; counts of what was written. Writes, in one
-transaction. Queries: ``ingest.forget``, ``remember.begun``, ``remember.connectors``,
-``remember.lock``, ``remember.rewrite``, ``remember.states``, and those of the batch writer.
+transaction. Queries: ``graph.hydrate``, ``ingest.forget``, ``remember.begun``,
+``remember.connectors``, ``remember.lock``, ``remember.rewrite``, ``remember.states``, and those of
+the batch writer.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from dataclasses import replace
 from datetime import datetime
 
 from memoria.graph.connectors import is_connector
+from memoria.graph.hydrate import hydrate
 from memoria.graph.vocabulary import IN_SESSION, MENTIONS, SAID_BY, whole_id
 from memoria.ingest.joint import JointWriter
-from memoria.remember.cursors import Step, StoredConversation
-from memoria.remember.ids import conversation_prefix, further_parts_prefix, session_id
+from memoria.remember.cursors import Step, StoredConversation, says
+from memoria.remember.ids import conversation_prefix, further_parts_prefix, number_in, session_id
 from memoria.remember.state import ConversationState, state_of_ids
 from memoria.remember.topics import by_id, write_connectors
 from memoria.store import Store, Transaction
@@ -57,6 +59,26 @@ class ConversationGraph:
         parameters = {"prefixes": prefixes, "scope": self._batches.scope}
         row = (await self._store.run(load("remember.begun"), parameters))[0]
         return state_of_ids([id_ for ids in row["ids"] for id_ in ids], *names)
+
+    async def said(self, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """Return what messages say that are stored, as `says` does; those without a role are not.
+
+        Their parts are put together again: they may have been cut in another way.
+        """
+        scope = self._batches.scope
+        parameters = {"prefixes": [further_parts_prefix(id_) for id_ in ids], "scope": scope}
+        further = (await self._store.run(load("remember.begun"), parameters))[0]["ids"]
+        parts = {
+            id_: [id_, *sorted(others, key=lambda part: number_in(part.rpartition("#")[2]))]
+            for id_, others in zip(ids, further, strict=True)
+        }
+        every = [part for each in parts.values() for part in each]
+        read = await hydrate(self._store, every, scope=scope, until=None)
+        return {
+            id_: says(str(read[id_].metadata["role"]), "".join(read[p].text for p in each))
+            for id_, each in parts.items()
+            if id_ in read and "role" in read[id_].metadata
+        }
 
     async def commit(
         self,

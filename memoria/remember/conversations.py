@@ -18,14 +18,21 @@ from uuid import uuid4
 
 from memoria._support.prefetch import Prefetch
 from memoria.embed import Embedder
-from memoria.errors import UnavailableError
+from memoria.errors import InvalidInputError, UnavailableError
 from memoria.graph.connectors import is_connector
 from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.ingest.batch_writer import AnyLinker
 from memoria.ingest.joint import JointWriter
 from memoria.remember.committing import ChangedError, ConversationGraph
 from memoria.remember.config import ConversationConfig
-from memoria.remember.cursors import Cursor, Step, StoredConversation, groups
+from memoria.remember.cursors import (
+    Cursor,
+    Step,
+    StoredConversation,
+    clashes,
+    groups,
+    says,
+)
 from memoria.remember.ids import message_id, session_id
 from memoria.remember.mentions import Extractor
 from memoria.remember.options import MAX_ATTEMPTS, TextOptions
@@ -59,6 +66,43 @@ class _Prepared:
     steps: Sequence[tuple[Cursor, Step]] = ()
     vectors: Mapping[str, Sequence[float] | None] = field(default_factory=dict)
     made: WriteReport = field(default_factory=WriteReport)
+
+
+class RepeatedIdError(InvalidInputError):
+    """Messages have the id of another message of their conversation.
+
+    Attributes
+    ----------
+    messages
+        The messages.
+    """
+
+    def __init__(self, conversation_id: str, name: str, messages: Sequence[Message]) -> None:
+        super().__init__(
+            f"conversation {conversation_id!r:.80} has a message with the id {name!r:.80} already, "
+            "with another text or role: give the new message another id, or none; "
+            "GraphWriter.write changes the text of a memory; nothing was written",
+            field="id",
+        )
+        self.messages = tuple(messages)
+
+
+async def append_first(
+    writer: ConversationWriter,
+    conversation_id: str,
+    messages: Sequence[Message],
+    *,
+    source: str = "",
+) -> ConversationReport:
+    """Append messages of a program that may change some of them later: as it said them first.
+
+    An agent must not fail because its framework has shortened or edited an older message.
+    """
+    try:
+        return await writer.append(conversation_id, messages, source=source)
+    except RepeatedIdError as exc:
+        rest = [each for each in messages if not any(each is other for other in exc.messages)]
+        return await writer.append(conversation_id, rest, source=source)
 
 
 class ConversationOptions(TextOptions[AnyLinker], total=False):
@@ -124,7 +168,8 @@ class ConversationWriter:
         left to `Linker.link`. A conversation that has grown since goes on where it ended. A
         message without an id is known by its place: another text at the same place replaces the
         one that is there, and a blank text forgets it. A message without a time becomes a memory
-        without one.
+        without one. Of messages with the same id the first counts; ``written.problems`` of the
+        report names those that say something else.
 
         Raises
         ------
@@ -146,8 +191,9 @@ class ConversationWriter:
     ) -> ConversationReport:
         """Write the next messages of a conversation, in one transaction; it may be new.
 
-        The time does not depend on how much the scope holds. Messages whose id is there already
-        are left out; messages without an id are always new. Messages without a time are said now.
+        The time does not depend on how much the scope holds. A message that is there already, with
+        its id, role and text, is left out, so messages with ids may be sent again. A message
+        without an id is always new. Messages without a time are said now.
 
         Parameters
         ----------
@@ -157,7 +203,9 @@ class ConversationWriter:
         Raises
         ------
         InvalidInputError
-            A value is not a `Message`, or holds what can't be stored.
+            A value is not a `Message`, or holds what can't be stored. Or the id of a message is
+            that of another one in this conversation, with another text or role: nothing was
+            written.
         UnavailableError
             Too many others wrote the same conversation at the same time: nothing was written. Or
             the server can't be reached: the messages may have been written or not. Those with ids
@@ -178,6 +226,7 @@ class ConversationWriter:
             state = stored[0].state or await self._graph.left_of(head)
             if token in state.tokens:  # it was written, and only the reply was lost
                 return done
+            await self._check_unchanged(head, known)
             step, done = self._next_of(head, stored[0], state.with_token(token), known)
             if step is None:
                 return done
@@ -190,6 +239,26 @@ class ConversationWriter:
             "row: append again later"
         )
 
+    async def _check_unchanged(self, head: Conversation, known: Sequence[str]) -> None:
+        """Raise if stored messages have the ids of these, but another text or role."""
+        names, there = (head.source, head.id), set(known)
+        again = [
+            (message_id(*names, message.id), message)
+            for message in head.messages
+            if message.id is not None and message.role in self.config.kinds and message.text.strip()
+        ]
+        again = [(id_, message) for id_, message in again if id_ in there]
+        if not again:
+            return
+        stored = await self._graph.said(sorted({id_ for id_, _ in again}))
+        changed = [
+            message
+            for id_, message in again
+            if id_ in stored and stored[id_] != says(message.role, message.text)
+        ]
+        if changed:
+            raise RepeatedIdError(head.id, str(changed[0].id), changed)
+
     def _next_of(
         self,
         head: Conversation,
@@ -201,6 +270,9 @@ class ConversationWriter:
         names = (head.source, head.id)
         there = set(known)
         fresh = [m for m in head.messages if m.id is None or message_id(*names, m.id) not in there]
+        if clashing := clashes(fresh, self.config.kinds, state):
+            name = next(iter(clashing.values()))
+            raise RepeatedIdError(head.id, name, [fresh[place] for place in clashing])
         planner = Planner(head, state, known=there, config=self.config)
         planner.add(fresh)
         plan = planner.plan().with_topics(self.extractor)
@@ -223,7 +295,9 @@ class ConversationWriter:
         one step useless, and no more. In the end the next group is being prepared.
         """
         cursors = list(prepared.cursors)
-        report = ConversationReport(conversations=len(cursors), written=prepared.made)
+        problems = tuple(problem for cursor in cursors for problem in cursor.problems)
+        made = prepared.made.plus(WriteReport(problems=problems))
+        report = ConversationReport(conversations=len(cursors), written=made)
         next_group = False  # whether the next group is being prepared already
         while cursors:
             if not next_group:

@@ -6,14 +6,14 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 
 from memoria._support.wording import kind_of
 from memoria.errors import InvalidInputError
 from memoria.remember.config import ConversationConfig
-from memoria.remember.ids import message_id, session_id
+from memoria.remember.ids import message_id, named, session_id
 from memoria.remember.mentions import Extractor
 from memoria.remember.plan import Plan, Planner
 from memoria.remember.state import ConversationState, digest_of
@@ -71,14 +71,13 @@ class Cursor:
         self.conversation = conversation
         self.known = self.skipped = 0  # messages that were there, or left out, before
         names, roles = (conversation.source, conversation.id), set(config.kinds)
-        self._all_ids = [
-            message_id(*names, message.id or str(number))
-            for number, message in enumerate(conversation.messages, start=1)
-        ]
+        self._all_ids = [message_id(*names, name) for name in names_of(conversation.messages)]
         self._ids = [  # of what is written; None for what is left out
             id_ if message.role in roles and message.text.strip() else None
             for id_, message in zip(self._all_ids, conversation.messages, strict=True)
         ]
+        clashing = clashes(conversation.messages, roles)
+        self.problems = clash_problems(conversation, clashing.values())
         self._position = 0
         self._own = ConversationState()
         self._config = config
@@ -168,6 +167,50 @@ class Cursor:
         said = zip(self._all_ids[following], self.conversation.messages[following], strict=True)
         blank = {id_ for id_, message in said if not message.text.strip()}
         return frozenset(blank.difference(self._ids)) if blank else frozenset()
+
+
+def names_of(messages: Sequence[Message], state: ConversationState | None = None) -> list[str]:
+    """Return the names of the next messages of a conversation: their ids, or numbers."""
+    before = state or ConversationState()
+    names, taken = [], before.taken
+    for place, message in enumerate(messages, start=before.messages + 1):
+        name, taken = named(message.id, place=place, taken=taken)
+        names.append(name)
+    return names
+
+
+def says(role: str, text: str) -> tuple[str, str]:
+    """Return by which a message is known to be the same: its role, and its text without blanks."""
+    return role, "".join(text.split())
+
+
+def clashes(
+    messages: Sequence[Message], roles: Container[str], state: ConversationState | None = None
+) -> dict[int, str]:
+    """Return which messages can't be kept: an earlier one has their name, but says something else.
+
+    Returns
+    -------
+    dict
+        Place among the messages, from 0 -> name of the message.
+    """
+    found: dict[int, str] = {}
+    first: dict[str, tuple[str, str]] = {}
+    for place, (name, each) in enumerate(zip(names_of(messages, state), messages, strict=True)):
+        if each.role in roles and each.text.strip():
+            said = says(each.role, each.text)
+            if first.setdefault(name, said) != said:
+                found[place] = name
+    return found
+
+
+def clash_problems(conversation: Conversation, names: Iterable[str]) -> list[str]:
+    """Say of messages that they are left out because of their names."""
+    return [
+        f"conversation {conversation.id!r:.80}: a message is left out, because its id {name!r:.80} "
+        "is that of an earlier message with another text"
+        for name in names
+    ]
 
 
 def _fitting(messages: Sequence[Message]) -> int:

@@ -42,6 +42,28 @@ def message_id(source: str, conversation: str, message: str) -> str:
     return conversation_prefix(source, conversation) + _part(message)
 
 
+def named(given: str | None, *, place: int, taken: int) -> tuple[str, int]:
+    """Return the name of a message within its conversation, and the largest number taken then.
+
+    A message without an id is named by its place, or by the next number if one as large was given
+    as an id before. So it never takes the name of a message before it.
+
+    >>> named(None, place=3, taken=2), named("9", place=3, taken=2), named(None, place=4, taken=9)
+    (('3', 3), ('9', 9), ('10', 10))
+    """
+    name = str(max(place, taken + 1)) if given is None else given
+    return name, max(taken, number_in(name))
+
+
+def number_in(name: str) -> int:
+    """Return the number that a name is; 0 if it is something else.
+
+    >>> number_in("17"), number_in("1714.5")
+    (17, 0)
+    """
+    return int(name) if name.isascii() and name.isdigit() and len(name) < 16 else 0
+
+
 def part_id(message: str, number: int) -> str:
     """Return the id of a part of a long message; the first part has number 1.
 

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from memoria.graph.vocabulary import CONTINUED_BY, IN_SESSION, MENTIONS, NEXT, NEXT_SESSION, SAID_BY
 from memoria.remember.config import ConversationConfig
-from memoria.remember.ids import message_id, part_id, session_id, speaker_id
+from memoria.remember.ids import message_id, named, part_id, session_id, speaker_id
 from memoria.remember.mentions import Extractor, mentions_in
 from memoria.remember.parts import parts_of
 from memoria.remember.state import ConversationState, digest_of
@@ -105,9 +105,11 @@ class Planner:
         """Plan the next messages."""
         for message in messages:
             number = self._state.messages + 1
-            id_ = message_id(*self._names, message.id or str(number))
             before = self._state
-            self._state = replace(before, messages=number, digest=digest_of(before.digest, message))
+            name, taken = named(message.id, place=number, taken=before.taken)
+            id_ = message_id(*self._names, name)
+            digest = digest_of(before.digest, message)
+            self._state = replace(before, messages=number, taken=taken, digest=digest)
             kind = self._config.kinds.get(message.role)
             if kind is None or not message.text.strip() or id_ in self._known:
                 self._skipped += 1

@@ -17,7 +17,7 @@ from datetime import datetime
 from typing import Any, Self
 
 from memoria._support.foreign import json_map
-from memoria.remember.ids import conversation_prefix, session_id
+from memoria.remember.ids import conversation_prefix, number_in, session_id
 from memoria.types import Message
 
 #: Key of the metadata under which the state stands.
@@ -34,6 +34,8 @@ class ConversationState:
     ----------
     messages
         How many messages it has, those included that were left out.
+    taken
+        Largest number that names one of them; see `named`.
     sessions
         How many sessions it has.
     last
@@ -51,6 +53,7 @@ class ConversationState:
     """
 
     messages: int = 0
+    taken: int = 0
     sessions: int = 0
     last: str | None = None
     last_at: str | None = None
@@ -105,14 +108,15 @@ def state_of_ids(ids: Iterable[str], source: str, conversation: str) -> Conversa
     messages: list[tuple[int, int, str, int, str]] = []
     for id_ in ids:
         if id_.startswith(sessions):
-            numbers[id_] = _number(id_.removeprefix(sessions))
+            numbers[id_] = number_in(id_.removeprefix(sessions))
         elif ":" not in (rest := id_.removeprefix(prefix)):  # else of a source of this name
             whole, _, part = rest.partition("#")
             # Of the parts of the last message the first one is the last memory.
-            messages.append((_number(whole), len(whole), whole, -_number(part), id_))
+            messages.append((number_in(whole), len(whole), whole, -number_in(part), id_))
     last = max(messages, default=None)
     return ConversationState(
         messages=max(len(messages), last[0]) if last else 0,
+        taken=last[0] if last else 0,
         sessions=max(numbers.values()),
         last=last[-1] if last else None,
     )
@@ -124,7 +128,3 @@ def digest_of(digest: str, message: Message) -> str:
     parts = [message.id, message.role, message.speaker, message.reply_to, at, message.text]
     text = json.dumps([digest, *parts], ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:32]
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else 0

@@ -235,7 +235,8 @@ class ConversationReport(_Summed):
         Number of messages that were there before and were left as they are.
     skipped
         Number of messages left out, now or by a write before: their role is not remembered, they
-        are blank, or their id came before.
+        are blank, or their id came before; ``written.problems`` names those of the last
+        kind that have another text.
     parts
         Number of memories that the messages became; more than messages where some are long.
     sessions

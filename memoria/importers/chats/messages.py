@@ -23,6 +23,7 @@ from memoria.importers.chats.parsing import (
     time_in,
 )
 from memoria.ingest.jsonl import raw_lines
+from memoria.remember.ids import named
 from memoria.types import Conversation, Message
 
 FIELDS = (
@@ -51,7 +52,8 @@ def read_messages(
     """Read JSON Lines, each the fields of a `Message`, and ``conversation``, the id of its own.
 
     ``title`` and ``source`` of the conversation may stand in each line, too; the first counts. A
-    message without an id gets its place in its conversation, from 1; so add lines at the end only.
+    message without an id gets its place in its conversation, from 1, or the next number if an id
+    before it was one as large; so add lines at the end only.
     Lines of several conversations may be mixed, as in a log, but not over too long a stretch.
 
     Parameters
@@ -87,6 +89,7 @@ class _Open:
 
     empty: Conversation
     lines: int = 0
+    taken: int = 0  # largest number that names one of its messages
     messages: list[Message] = field(default_factory=list)
 
 
@@ -111,9 +114,11 @@ class _Held:
         held = self._open.pop(key, None) or _Open(_empty(fields))
         self._open[key] = held
         held.lines += 1
+        id_ = string_in(fields, "id")
+        name, held.taken = named(id_, place=held.lines, taken=held.taken)
         made = messages_of(
             fields["text"],
-            id_=string_in(fields, "id") or str(held.lines),
+            id_=name,
             role=string_in(fields, "role") or "user",
             speaker=string_in(fields, "speaker"),
             created_at=time_in(fields, "created_at"),

@@ -13,10 +13,11 @@ from typing import Any
 import neo4j
 import pytest
 
+from memoria.errors import InvalidInputError
 from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.remember import cursors
 from memoria.remember.config import ConversationConfig
-from memoria.remember.conversations import ConversationWriter
+from memoria.remember.conversations import ConversationWriter, append_first
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Transaction, Work
 from memoria.types import Conversation, LinkReport, Memory, Message
@@ -251,6 +252,58 @@ async def test_messages_with_ids_that_are_there_are_not_appended_again(
     report = await writer(store, scope).append("c", messages)
     assert (report.messages, report.known) == (0, 2)
     assert await graph_of(driver, scope) == graph
+
+
+async def test_an_id_that_has_another_text_is_an_error_and_writes_nothing(
+    store: Store, driver: neo4j.AsyncDriver, scope: str
+) -> None:
+    chat, long = writer(store, scope), "The mill by the harbour is closed. " * 30
+    dog, part = Message(text="My dog is called Rex."), Message(id="long", text=long)
+    await chat.append("x", [dog, part])
+    graph = await graph_of(driver, scope)
+    cat = Message(id="1", text="My cat is called Tom.")
+    for wrong in (
+        [cat],
+        [Message(id="1", text=dog.text, role="assistant")],
+        [Message(text="new"), Message(id="long", text=long + "It opens in May.")],
+        [Message(id="a", text="one"), Message(id="a", text="two")],
+        [Message(text="said"), Message(id="3", text="takes the number of the message before")],
+    ):
+        name = wrong[-1].id
+        with pytest.raises(InvalidInputError, match=f"'x' has a message with the id '{name}'"):
+            await chat.append("x", wrong)
+    assert await graph_of(driver, scope) == graph
+
+    recut = ConversationWriter(store, scope=scope, config=ConversationConfig(max_chars=100))
+    again = [Message(id="1", text=dog.text), part, Message(id="1", text=" "), part]
+    assert (await recut.append("x", again)).known == 4
+    assert await graph_of(driver, scope) == graph
+
+    report = await append_first(chat, "x", [cat, Message(id="b", text="one"), part])
+    assert (report.messages, report.known) == (1, 1)
+
+
+async def test_a_number_never_takes_the_id_of_a_message_before(
+    store: Store, driver: neo4j.AsyncDriver, scope: str
+) -> None:
+    given, numbered = Message(id="2", text="the mill"), Message(text="the harbour")
+    await writer(store, scope).append("x", [given])
+    await writer(store, scope).append("x", [numbered, numbered])
+    graph = await graph_of(driver, scope)
+    texts = {id_: text for id_, text, *_ in graph[0] if id_.startswith("x:")}
+    assert texts == {"x:2": "the mill", "x:3": "the harbour", "x:4": "the harbour"}
+    whole = Conversation(id="x", messages=[given, numbered, numbered])
+    report = await writer(store, f"{scope}-whole").write([whole])
+    assert (report.messages, report.skipped, report.written.problems) == (3, 0, ())
+
+
+async def test_written_messages_that_share_an_id_are_named(store: Store, scope: str) -> None:
+    messages = [Message(id="a", text=text) for text in ("one", "two", "one")]
+    report = await writer(store, scope).write([Conversation(id="x", messages=messages)])
+    assert (report.messages, report.skipped) == (1, 2)
+    (problem,) = report.written.problems
+    assert "conversation 'x'" in problem
+    assert "'a'" in problem
 
 
 async def test_other_words_at_a_place_leave_nothing_of_those_before(

@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
+from memoria._support.progress import silent
+from memoria.cli.tally import Tally
 from memoria.importers import READERS
+from memoria.types import ImportReport
 from tests.unit.importers.test_importers import counted, said
 
 BLOCKS = [
@@ -99,3 +102,24 @@ def test_a_message_of_slack_deleted_on_whatever_day_is_left_out(day: str, tmp_pa
     found, reasons = counted(READERS["slack"], tmp_path)
     assert [said(each) for each in found] == [[("U1", "See.")], [("U1", "Elsewhere.")]]
     assert reasons == {"deleted": 1}
+
+
+def test_messages_of_json_lines_that_share_an_id_are_named_and_numbers_take_none(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "m.jsonl"
+    lines = [("one", None), ("two", "1"), ("one", "1"), ("nine", "9"), ("ten", None)]
+    path.write_text(
+        "\n".join(json.dumps({"conversation": "x", "text": t, "id": id_}) for t, id_ in lines),
+        encoding="utf-8",
+    )
+    (found,), _ = counted(READERS["messages"], path)
+    assert [each.id for each in found.messages] == ["1", "1", "1", "9", "10"]
+    tally = Tally(skip_invalid=False, rehearsed=True)
+    list(tally.counted([found], silent))
+    facts = tally.facts(ImportReport())
+    assert facts["left_out"] == {"id of another message": 1, "repeated": 1}
+    assert facts["messages"] == facts["parts"] == 3
+    (problem,) = facts["problems"]
+    assert "conversation 'x'" in problem
+    assert "id '1'" in problem
