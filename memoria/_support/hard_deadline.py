@@ -16,7 +16,11 @@ from pathlib import Path
 
 #: From the start of the process until it ends itself; the rest of the two seconds is for the end.
 LIMIT_S = 1.7
-_TOO_LATE = b"memoria hook: no time left\n"
+NO_TIME = (
+    "no time left: start a server, such as `memoria mcp --transport http --scope NAME`, and keep "
+    "it running; hooks ask it first"
+)
+_TOO_LATE = f"memoria hook: {NO_TIME}\n".encode()
 _SAYING_S = 0.05
 #: A longer time is not believed: some sandboxes say that a process began with the machine.
 _BELIEVED_S = 5.0

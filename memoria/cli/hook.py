@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memoria._support.hard_deadline import LIMIT_S, running_s
+from memoria._support.hard_deadline import LIMIT_S, NO_TIME, running_s
 from memoria.agents.kinds import PROMPT_TOKENS, SESSION_TOKENS, Event, Harness
 from memoria.cli.common import Scope, err, printable
 from memoria.cli.connection import Connection
@@ -186,5 +186,5 @@ async def _answered(connection: Connection, call: HookCall, left_s: float) -> st
                 recalls = KeptRecalls(letters=HOOK_LETTERS)
                 return await answer_hook(AgentMemory(retriever, recalls=recalls), call)
     except (MemoriaError, TimeoutError) as exc:
-        err.print(f"memoria hook: {printable(str(exc) or 'no time left')}", markup=False)
+        err.print(f"memoria hook: {printable(str(exc) or NO_TIME)}", markup=False)
         return ""

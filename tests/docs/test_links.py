@@ -85,3 +85,17 @@ def test_every_section_of_a_committed_reference_page_is_in_the_site(name: str) -
     for heading in headings:
         anchor = heading.lower().replace(" ", "-")
         assert f"\n## {heading}\n" in site or f"[](){{#{anchor}}}" in site
+
+
+# `./plugins` in a command, and `scripts/demo` in a sentence; placeholders such as <name> are none.
+SHELL = re.compile(r"^ *```sh\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
+COMMAND_PATH = re.compile(r"(?<![\w./~-])\./([\w./-]+)")
+NAMED_PATH = re.compile(r"(?<![\w./~-])((?:examples|plugins|scripts|clients)/[\w./-]+\w)")
+
+
+@for_each("page", PAGES)
+def test_paths_in_commands_exist_in_the_repository(page: Path) -> None:
+    text = page.read_text("utf-8")
+    named = [path for block in SHELL.findall(text) for path in COMMAND_PATH.findall(block)]
+    named += NAMED_PATH.findall(text)
+    assert [path for path in named if not (ROOT / path).exists()] == []
