@@ -4,6 +4,9 @@
     python examples/chat.py my-chat
 
 Type a line, and read the answer; Ctrl-D ends. The next chat of the same name knows what was said.
+If your model sees the last turns anyway, leave their messages out of the recall with
+``where=MemoryFilter(exclude_ids=...)``: see "Leave out messages that the model already sees" in
+docs/recipes.md.
 """
 
 from __future__ import annotations
@@ -14,14 +17,13 @@ from datetime import UTC, datetime
 
 import memoria
 
-MODEL_SEES_TURNS = 3
-
 
 def model(said: str, context: str) -> str:
-    """Stands for your language model, which would also get the last turns."""
+    """Stands for your language model."""
     if not said.endswith("?"):
         return "Noted."
-    remembered = [line for line in context.splitlines() if line.startswith("[")]
+    lines = [line for line in context.splitlines() if line.startswith("[")]
+    remembered = [line for line in lines if not line.endswith("?")]  # else earlier questions
     return f"I remember: {remembered[0]}" if remembered else "I don't know that yet."
 
 
@@ -29,7 +31,6 @@ async def chat(scope: str) -> None:
     """Answer each line of standard input."""
     conversation = f"{datetime.now(UTC):%Y%m%dT%H%M%S}"
     embedder = memoria.OnnxEmbedder()
-    turns: list[list[memoria.Message]] = []
     async with memoria.connect(scope=scope, embedder=embedder) as memory:
         await memoria.apply_schema(memory.store, embedder=embedder)  # once for a database
         writer = memory.conversations()
@@ -38,19 +39,11 @@ async def chat(scope: str) -> None:
         while line := await asyncio.to_thread(sys.stdin.readline):
             if not (said := line.strip()):
                 continue
-            seen = [f"{conversation}:{m.id}" for turn in turns[-MODEL_SEES_TURNS:] for m in turn]
-            unseen = memoria.MemoryFilter(exclude_ids=seen)
-            found = await memory.recall(said, where=unseen, budget_tokens=300)
+            found = await memory.recall(said, budget_tokens=300)
             answer = model(said, found.context.text)
             print(answer, flush=True)
-            number = len(turns)
-            turns.append(
-                [
-                    memoria.Message(id=f"{number}-user", text=said),
-                    memoria.Message(id=f"{number}-agent", text=answer, role="assistant"),
-                ]
-            )
-            await writer.append(conversation, turns[-1])
+            turn = [memoria.Message(text=said), memoria.Message(text=answer, role="assistant")]
+            await writer.append(conversation, turn)
 
 
 if __name__ == "__main__":
