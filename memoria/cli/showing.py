@@ -12,10 +12,11 @@ from typing import Annotated
 
 import typer
 
-from memoria.cli.common import out, print_heading, print_text, warn
+from memoria.cli.common import one_line, out, print_heading, print_text, warn
 from memoria.cli.groups import OptionGroup
 from memoria.cli.render import print_paths, recall_summary, screen
 from memoria.errors import InvalidInputError
+from memoria.recall.packing import NOTHING_RELEVANT
 from memoria.types import Recall
 
 # Rights of a new file: only its owner can read the memories in it.
@@ -44,13 +45,20 @@ class Showing(OptionGroup):
     ] = None
 
     def show(self, found: Recall, *, budget: int, wrap: bool) -> None:
-        """Print the context, if there is one, the paths that lead to it, and the times."""
+        """Print the context, the paths that lead to it, and the times; or that nothing is relevant.
+
+        Why a scope has no hits is said before.
+        """
         packed = found.context.text
         if self.context_only:
             if packed:
                 print_text(packed, wrap=wrap)
             for text in (*found.trace.degraded, *found.trace.notes):
                 warn(text)
+            return
+        if not (self.all_paths or self.verbose) and (said := _nothing(found)) is not None:
+            for text in filter(None, said):
+                out.print(text, markup=False)
             return
         if packed:
             print_heading("Context")
@@ -62,6 +70,8 @@ class Showing(OptionGroup):
     def _show_paths(self, found: Recall) -> None:
         leading = found.leading
         paths = found.paths if self.all_paths else leading.paths
+        if not self.all_paths and leading.paths and not any(path.hops for path in paths):
+            return  # the search found all of the context, and no edge leads to any of it
         if not paths and not leading.others:
             return
         text = str(leading) + (": --paths" if leading.others and not self.all_paths else "")
@@ -84,3 +94,15 @@ class Showing(OptionGroup):
                     file.write(text(found))
             except OSError as exc:
                 raise InvalidInputError(f"{path} can't be written: {exc.strerror}") from exc
+
+
+def _nothing(found: Recall) -> tuple[str, ...] | None:
+    """Return what there is to say where nothing was found, or nothing is relevant; else None."""
+    trace = found.trace
+    if found.context.items or not {*found.context.omitted_by_reason} <= {"relevance"}:
+        return None
+    notes = [note for note in trace.notes if not note.startswith(NOTHING_RELEVANT)]
+    names = ", ".join(map(one_line, trace.scopes))
+    scopes = "scope" if len(trace.scopes) == 1 else "scopes"
+    sentence = f"Nothing relevant in {scopes} {names}." if found.context.omitted else ""
+    return (sentence, *trace.degraded, *notes)

@@ -26,6 +26,8 @@ _OF_THE_BEST = 0.2
 #: Relevance of the best memory below which readers are warned. It is the probability of being
 #: evidence, so below this limit fewer than one in three best memories are.
 WEAK_RELEVANCE = 0.3
+#: Beginning of the note that the context is empty because of the limits of relevance.
+NOTHING_RELEVANT = "nothing is relevant"
 
 
 def worth_of(
@@ -76,7 +78,7 @@ def notes_of(ranked: Sequence[RankedMemory], config: RetrieverConfig) -> tuple[s
         return ()
     count = number_of(len(ranked), "memory", "memories")
     if best < least:
-        return (f"nothing is relevant: the best of {count} has {best:.3g}, below {name} {least:g}",)
+        return (f"{NOTHING_RELEVANT}: the best of {count} has {best:.3g}, below {name} {least:g}",)
     return (f"the best of {count} has a relevance of {best:.2g}: they may not answer the question",)
 
 

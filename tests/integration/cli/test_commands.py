@@ -413,6 +413,20 @@ def test_recall_of_nothing_says_so(call: Call, filled: list[str]) -> None:
     done = call("recall", "xylophone", "--embedder", "none", *filled)
     assert done.code == 0
     assert done.err.startswith("nothing found in scope 'test-")
+    assert done.out == "no embedder: searched by words only\n"
+
+
+def test_recall_in_a_scope_without_memories_is_one_sentence(call: Call, here: list[str]) -> None:
+    done = call("recall", "rain", "--embedder", "none", *here)
+    assert done.out == "no embedder: searched by words only\n"
+    assert done.err.startswith(f"scope {here[-1]!r} has no memories")
+
+
+def test_recall_of_hits_alone_shows_no_paths(call: Call, here: list[str]) -> None:
+    assert call("remember", "Rain.", "--kind", "Event", "--embedder", "none", *here).code == 0
+    asked = ("recall", "rain", "--embedder", "none", *here)
+    assert "leads to it" not in call(*asked).out
+    assert "1 path leads to it" in call(*asked, "--paths").out
 
 
 def test_recall_with_a_wrong_setting_is_one_line(call: Call, filled: list[str]) -> None:
@@ -916,7 +930,7 @@ def test_a_terminal_breaks_the_context_between_words(call: Call, here: list[str]
     assert code == 0, shown
     context = shown.partition("Context\x1b")[2]
     assert set(words) <= set(context.split())
-    assert max(map(len, context.partition(" to it")[0].splitlines())) <= 100
+    assert max(map(len, context.partition(" ms in all")[0].splitlines())) <= 100
 
 
 def test_embed_without_an_embedder_is_wrong_usage(call: Call, here: list[str]) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from memoria.cli.packing import Packing
+from memoria.cli.showing import Showing
 from memoria.recall.context.config import ContextConfig
-from memoria.types import ContextPack, OmitReason, OmittedItem
+from memoria.types import ContextPack, OmitReason, OmittedItem, Recall, Seeds, Trace
 
 PACKING = Packing(budget=7, format_="json", order="time", min_relevance=0.1, min_best_relevance=0.3)
 SMALL, IRRELEVANT = "nothing fits into 7 tokens", "nothing is relevant"
@@ -44,3 +47,35 @@ def test_an_empty_context_is_explained_by_one_reason(
     lines = capsys.readouterr().err.splitlines()
     assert all("a relevance of 0.012," in line for line in lines if said == IRRELEVANT)
     assert [line.partition(";")[0] for line in lines] == ([said] if said else [])
+
+
+def test_a_recall_of_nothing_relevant_is_one_sentence_and_details_are_asked_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    note = "nothing is relevant: the best of 1 memory has 0.001, below min_best_relevance 0.02"
+
+    def shown(*reasons: OmitReason, showing: Showing) -> str:
+        trace = Trace(
+            query="Thanks!",
+            query_tags=(),
+            scope="alice",
+            started_at=datetime(2026, 1, 1, tzinfo=UTC),
+            timings_s={},
+            degraded=("late",),
+            notes=(note,),
+        )
+        found = Recall(
+            seeds=Seeds(seeds=()),
+            explorations=(),
+            ranked=(),
+            context=empty(*reasons),
+            trace=trace,
+        )
+        showing.show(found, budget=7, wrap=True)
+        return capsys.readouterr().out
+
+    assert shown("relevance", showing=Showing()) == "Nothing relevant in scope alice.\nlate\n"
+    assert shown(showing=Showing()) == "late\n"
+    for details in (Showing(all_paths=True), Showing(verbose=True)):
+        assert note in shown("relevance", showing=details)
+    assert "0 of 7 tokens" in shown("budget", showing=Showing())
