@@ -133,6 +133,7 @@ class DocumentWriter(ScopedHandle[memoria.DocumentWriter]):
 
     write = blocking(memoria.DocumentWriter.write)
     prune = blocking(memoria.DocumentWriter.prune)
+    absent = blocking(memoria.DocumentWriter.absent)
     ready = blocking(memoria.DocumentWriter.ready)
 
 

@@ -19,8 +19,8 @@ from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
 from memoria.cli.tally import DryRun, Problems, embedded, first_write
 from memoria.errors import InvalidInputError
 from memoria.importers import read_notes
-from memoria.importers.notes.folder import SOURCE
-from memoria.importers.notes.links import LINK_TO
+from memoria.importers.notes.folder import SOURCE, SUFFIXES
+from memoria.importers.notes.links import LINK_TO, NOWHERE
 from memoria.remember import DocumentWriter
 from memoria.remember.documents.rehearsal import rehearse
 from memoria.store import Store
@@ -90,11 +90,13 @@ def import_notes(
                 if prune and tally.why_not_pruned is None:
                     gone = await writer.prune(source, tally.paths)
                     report = report.plus(DocumentReport(forgotten=gone, certain=gone.certain))
+                elif not prune and folder.is_dir() and tally.why_not_pruned is None:
+                    tally.absent = await writer.absent(source, tally.paths)
                 return report
 
             done = connection.run(write)
-    if prune and tally.why_not_pruned is not None:
-        tally.problems.append(f"nothing was pruned, since {tally.why_not_pruned}")
+    done = done.plus(DocumentReport(missing_links=tally.links.pop(NOWHERE, 0)))
+    tally.say_nothing_done(folder, prune=prune)
     tally.show_problems()
     print_doubt(done.certain)
     facts = {"dry_run": dry_run, **tally.facts(), **asdict(done)}
@@ -111,6 +113,8 @@ class _Tally(Problems):
     def __init__(self, *, skip_invalid: bool) -> None:
         super().__init__(skip_invalid=skip_invalid)
         self.paths: list[str] = []
+        self.read_any = False
+        self.absent = 0  # stored notes that are no longer in the folder
         self.left_out: Counter[str] = Counter()
         self.links: Counter[str] = Counter()
 
@@ -125,16 +129,27 @@ class _Tally(Problems):
             on_left_out = self.on_left_out if first else None
             self.paths.clear()
             for note in notes(on_invalid=on_invalid, on_left_out=on_left_out):
-                self.paths.append(note.id)
+                self.read_any = True
+                if note.title is not None:  # else it is empty, and nothing of it is kept
+                    self.paths.append(note.id)
                 yield note
 
         return read
+
+    def say_nothing_done(self, folder: Path, *, prune: bool) -> None:
+        """Add the reason why nothing was pruned, or why there are no notes, to the problems."""
+        if prune and self.why_not_pruned is not None:
+            self.problems.append(f"nothing was pruned, since {self.why_not_pruned}")
+        if not (self.read_any or self.problems):
+            names = " or ".join(SUFFIXES)
+            self.problems.append(f"no notes in {folder}: they are files whose names end in {names}")
 
     def facts(self) -> dict[str, Any]:
         """Return the counts for ``--json``."""
         return {
             "invalid": self.skipped,
             "problems": self.problems,
+            "absent": self.absent,
             "left_out": dict(self.left_out.most_common()),
             "links_elsewhere": dict(self.links.most_common(MAX_HOSTS)),
         }
@@ -174,8 +189,15 @@ def _in_words(done: DocumentReport, tally: _Tally, scope: str | None) -> str:
     line = ", ".join(said)
     if tally.left_out:
         line += f"; left out: {_listed(tally.left_out)}"
+    if done.missing_links:
+        one, many = "link to a missing note", "links to missing notes"
+        line += f"; {number_of(done.missing_links, one, many)}"
     if tally.links:
-        line += f"; links that lead elsewhere: {_listed(tally.links)}"
+        line += f"; links to other places: {_listed(tally.links)}"
+    if tally.absent:
+        are = number_of(tally.absent, "note is", "notes are")
+        forgets = "it" if tally.absent == 1 else "them"
+        line += f"; {are} no longer in the folder: --prune forgets {forgets}"
     if scope is None:
         return f"would write {line}"
     return f"{first_write(stored)}{line}; scope {one_line(scope)}"

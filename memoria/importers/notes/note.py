@@ -75,7 +75,7 @@ def note_of(
     """Read a note.
 
     Its title is the one in its front matter, else the ``# `` heading that it begins with, else its
-    name.
+    name. A note that has neither a title nor a text gets no title: writers leave it out.
 
     Parameters
     ----------
@@ -96,14 +96,18 @@ def note_of(
         body = words_of_drawing(body, folder.left_out)
     sections, tags = read_markdown(cleaned(body, folder.left_out))
     name = _NOTE_ENDING.sub("", path.rpartition("/")[2])
-    title = front.title or _heading_of(sections) or name
-    aliases = dict.fromkeys((name, *front.aliases))
+    title = front.title or _heading_of(sections)
+    if title is None and any(each.text.strip() or each.headings for each in sections):
+        title = name
+    aliases = dict.fromkeys((name, *front.aliases) if title else ())
     found = (folder.links.of_wiki_link(target, path) for target in front.links)
     return Document(
         id=path,
         title=title,
         aliases=tuple(alias for alias in aliases if alias != title),
-        sections=[part for each in sections for part in _sections(each, path, title, folder)],
+        sections=[
+            part for each in sections for part in _sections(each, path, title or name, folder)
+        ],
         source=folder.source,
         tags=(*front.tags, *tags)[:256],
         links=tuple(dict.fromkeys(each for each in found if each is not None and each != path)),

@@ -1,8 +1,8 @@
 """Write documents: their parts become memories, and what joins them becomes edges.
 
 In: documents. Out: a `DocumentReport`. Writes, several documents in one transaction. Queries:
-``remember.connectors``, ``remember.documents``, ``remember.ids``, ``remember.naming``,
-``remember.next_version``, ``remember.rewrite``, and those of the batch writer.
+``remember.begun``, ``remember.connectors``, ``remember.documents``, ``remember.ids``,
+``remember.naming``, ``remember.next_version``, ``remember.rewrite``, and those of the batch writer.
 
 What a text names may be written before it or after it: a new text is joined to the documents whose
 titles it names, and a new title to the texts that named it before. Of two writers at a time, the
@@ -44,7 +44,7 @@ from memoria.remember.documents.state import (
     texts_naming,
     titles_by_name,
 )
-from memoria.remember.ids import document_id, document_prefix, topic_id
+from memoria.remember.ids import document_id, document_prefix, further_parts_prefix, topic_id
 from memoria.remember.mentions import Extractor
 from memoria.remember.options import MAX_ATTEMPTS, TextOptions
 from memoria.remember.rules import RuleExtractor
@@ -132,7 +132,8 @@ class DocumentWriter:
 
         A document is known by its source and id. Written again, it keeps what was learned of its
         parts, and a part whose text is the same keeps its vector. Parts that it no longer has are
-        forgotten, and so are edges.
+        forgotten, and so are edges. One that has neither title nor text is left out, and forgotten
+        if it was there.
 
         After an error or a kill, the transactions before it stay written; writing the same
         documents again completes the rest.
@@ -175,10 +176,18 @@ class DocumentWriter:
             Ids of the documents that stay, as they have them in their source.
         """
         check_id(source, "source")
+        return Count((await self._forgetting.memories(await self._others(source, keep))).deleted)
+
+    async def absent(self, source: str, keep: Iterable[str]) -> int:
+        """Return how many documents `prune` would forget."""
+        check_id(source, "source")
+        return len({whole_id(id_) for id_ in await self._others(source, keep)})
+
+    async def _others(self, source: str, keep: Iterable[str]) -> list[str]:
+        """Return the ids of the memories of a source's documents, but for some documents."""
         kept = {document_id(source, each) for each in keep}
         ids = await self._ids_of(source)
-        gone = [id_ for id_ in ids if ":" not in id_ and whole_id(id_) not in kept]
-        return Count((await self._forgetting.memories(gone)).deleted)
+        return [id_ for id_ in ids if ":" not in id_ and whole_id(id_) not in kept]
 
     async def _ids_of(self, source: str) -> list[str]:
         """Return the ids of the memories of a source's documents.
@@ -209,7 +218,10 @@ class DocumentWriter:
             plan_document(each, extractor=self.extractor, config=self.config) for each in group
         )
         documents = [planned for planned in found if planned is not None]
-        report = DocumentReport(documents=len(group), skipped=len(group) - len(documents))
+        written = {(each.document.source, each.document.id) for each in documents}
+        emptied = [each for each in group if (each.source, each.id) not in written]
+        report = DocumentReport(documents=len(group), skipped=len(emptied))
+        report = report.plus(await self._forget_emptied(emptied))
         if not documents:
             return report, []
         memories = [m for each in documents for m in each.memories(self.config.kind)]
@@ -231,6 +243,19 @@ class DocumentWriter:
         raise UnavailableError(
             f"documents of scope {self.scope!r} were written by others {MAX_ATTEMPTS} times in a "
             "row: write again later"
+        )
+
+    async def _forget_emptied(self, documents: Sequence[Document]) -> DocumentReport:
+        """Forget what is stored of documents that have neither title nor text any more."""
+        if not documents:
+            return DocumentReport()
+        heads = [document_id(each.source, each.id) for each in documents]
+        prefixes = [further_parts_prefix(head) for head in heads]
+        parameters = {"prefixes": prefixes, "scope": self.scope}
+        row = (await self._store.run(load("remember.begun"), parameters))[0]
+        gone = await self._forgetting.memories([*heads, *(i for ids in row["ids"] for i in ids)])
+        return DocumentReport(
+            forgotten=gone.deleted, connectors=gone.connectors, certain=gone.certain
         )
 
     async def _commit(

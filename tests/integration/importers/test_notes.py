@@ -110,11 +110,12 @@ async def test_a_dry_run_counts_what_is_written_later(
         assert rehearsed[name] == done[name], name
     assert rehearsed["written"]["relations"] == done["written"]["relations"] > 20
     assert done["left_out"] == {"excluded": 1, "comment": 1, "front matter that is not YAML": 1}
-    assert done["links_elsewhere"] == {"example.org": 1, "no note": 1}
+    assert done["links_elsewhere"] == {"example.org": 1}
+    assert done["missing_links"] == 1
     line = run_import(*options, "--dry-run").stdout
     assert "would write 5 notes, 5 memories, " in line
     assert "; left out: 1 " in line
-    assert "links that lead elsewhere: 1 " in line
+    assert "; 1 link to a missing note; links to other places: 1 example.org\n" in line
 
 
 async def test_one_note_is_imported_by_its_path_and_its_links_lead_to_what_is_there(
@@ -139,6 +140,32 @@ async def test_a_note_that_cannot_be_read_stops_the_import_or_is_left_out(
     assert "1 that can't be read" in done.stdout
     assert "nothing was pruned" in done.stderr
     assert len(await memories(store, scope)) == 4
+
+
+async def test_an_empty_note_is_left_out_and_a_note_that_was_emptied_is_forgotten(
+    run_import: Import, tmp_path: Path, store: Store, scope: str
+) -> None:
+    said = "One. " * 500
+    for name, text in {"full": said, "empty": "---\n---\n\n", "named": "# Name"}.items():
+        (tmp_path / f"{name}.md").write_text(text, encoding="utf-8")
+    done = facts(run_import(str(tmp_path), "--json"))
+    assert (done["documents"], done["skipped"], done["absent"]) == (3, 1, 0)
+    assert facts(run_import(str(tmp_path), "--dry-run", "--json"))["skipped"] == 1
+    stored = await memories(store, scope)
+    assert {id_.partition("#")[0] for id_ in stored} == {"notes/full.md", "notes/named.md"}
+
+    (tmp_path / "full.md").write_text(" ", encoding="utf-8")
+    (tmp_path / "named.md").unlink()
+    (tmp_path / "new.md").write_text("New.", encoding="utf-8")
+    line = run_import(str(tmp_path)).stdout
+    assert "2 empty" in line
+    assert "; 1 note is no longer in the folder: --prune forgets it; scope" in line
+    assert set(await memories(store, scope)) == {"notes/named.md", "notes/new.md"}
+
+
+def test_a_folder_without_notes_says_what_notes_are(run_import: Import, tmp_path: Path) -> None:
+    done = run_import(str(tmp_path), "--dry-run")
+    assert "they are files whose names end in .md or .markdown" in done.stderr
 
 
 async def test_an_empty_folder_prunes_nothing(
