@@ -3,7 +3,8 @@
 // params: answered, answered_weight, answers, directional, edges, generation, ids, kind, max_answers, max_tags, memory, named, notes, now, origin, others_needed, pending, question, scope, scope_key, suppression, superseded
 // returns: created BOOLEAN | NULL, edges INTEGER, live BOOLEAN, missing LIST<STRING>, other BOOLEAN, owed BOOLEAN, superseded LIST, superseded_by
 // Remember one text. memory: id, text, search_words, tags, created_at, valid_until, embedding (all
-// but id, text and tags may be null), given: whether the id was chosen by a caller for a memory that is not there yet; if
+// but id, text and tags may be null), own: whether the id is the text's own, and not that of a memory
+// that says it already, which is not made again if it was deleted meanwhile; given: whether the id was chosen by a caller for a memory that is not there yet; if
 // somebody has since written another text under it, other is true. named: the memories that must
 // exist. If one is missing, or other is true, nothing is written. Nor is it if live is false: the
 // vector is of a generation (null without a vector) that is not the live one any more. ids: named and the memory's own id,
@@ -25,10 +26,10 @@ CALL () {
 }
 OPTIONAL MATCH (there:Memory {scope: $p.scope, id: $p.memory.id})
 OPTIONAL MATCH (meta:MemoriaMeta {key: 'memoria'})
-WITH missing, coalesce($p.memory.given AND there.text <> $p.memory.text, false) AS other,
+WITH missing, there, coalesce($p.memory.given AND there.text <> $p.memory.text, false) AS other,
      coalesce($p.generation = coalesce(meta.generation, 1), true) AS live
-CALL (missing, other, live) {
-  UNWIND CASE WHEN live AND NOT other AND size(missing) = 0 THEN $p.ids ELSE [] END AS id
+CALL (missing, other, live, there) {
+  UNWIND CASE WHEN live AND NOT other AND size(missing) = 0 AND ($p.memory.own OR there IS NOT NULL) THEN $p.ids ELSE [] END AS id
   CALL (id) {
     WITH id WHERE id = $p.memory.id
     MERGE (m:Memory {scope: $p.scope, id: id})

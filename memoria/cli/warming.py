@@ -23,16 +23,17 @@ from memoria.store import Store
 
 PLANNING = "planning queries ..."
 
-# `memoria up` waits this long for the plans; seconds. Without them, a first recall may fail.
+# A command waits this long for the plans; seconds. Without them, a first recall may fail.
 _PATIENCE_S = 60.0
-# After that, a process in the background continues, and gives up after this time; seconds.
+# After `memoria up`, a process in the background continues, and gives up after this time; seconds.
 _LONGEST_S = 120.0
 
 
 async def plan_recalls(store: Store, scope: str = "default") -> None:
     """Let the server plan the queries of recalls: new indexes have discarded all plans."""
-    with suppress(MemoriaError), err.status(PLANNING):
-        await warm_plans(store, scope=scope)
+    with suppress(MemoriaError, TimeoutError), err.status(PLANNING):
+        async with asyncio.timeout(_PATIENCE_S):
+            await warm_plans(store, scope=scope)
 
 
 async def warm_up() -> None:

@@ -14,17 +14,14 @@ import re
 from collections import Counter
 from functools import cached_property
 
-# A word, a number with its sign and unit, or a symbol such as an emoji. The pattern begins with a
-# look-ahead, so that spaces are passed over quickly.
+# A word with its signs (C++, A-), a number with its signs and unit (4/5, 9:30, 2-5), or a symbol
+# such as an emoji. The pattern begins with a look-ahead, so that spaces are passed over quickly.
 _WORD = re.compile(
-    r"(?=\S)(?:[^\W\d]\w*(?:'\w+)*|(?<!\w)[-\u2212$\u20ac\u00a3\u00a5]?\d\w*%?"
+    r"(?=\S)(?:[^\W\d_]-(?![\w-])|[^\W\d]\w*(?:'\w+)*(?:[+#]+(?!\w))?"
+    r"|(?<!\w)[-\u2212$\u20ac\u00a3\u00a5]?\d\w*(?:[-/:]\d\w*)*%?"
     r"|[^\w\s!-/:->@\[-`{-~\u2010-\u2027\u00a1-\u00bf])"
 )
-# Signs that make another word or number of the one before: C++, A-, 4/5, 9:30; and comparisons.
-_SIGN = re.compile(
-    r"(?<=[^\W\d_])[+#]+(?!\w)|(?<=\b[^\W\d_])-(?![\w-])|(?<=\d)[/:](?=\d)"
-    r"|(?<=[\w)\]])[<>=]+|(?<=[\w)\]] )[<>=]+|!="
-)
+_COMPARISON = re.compile(r"(?<=[\w)\]])[<>=]+|(?<=[\w)\]] )[<>=]+|!=")
 _NUMBERS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
     "fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty "
@@ -80,9 +77,9 @@ class Said:
 
     @cached_property
     def decisive(self) -> tuple[str, ...]:
-        """Numbers, negations and question marks, in the order of the text; then its signs."""
+        """Numbers, negations and question marks, in the order of the text; then comparisons."""
         words = filter(_is_decisive, map(str.casefold, self._written))
-        return (*words, *_SIGN.findall(self._text))
+        return (*words, *_COMPARISON.findall(self._text))
 
     @cached_property
     def capitals(self) -> tuple[str, ...]:

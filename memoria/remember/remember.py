@@ -11,6 +11,7 @@ from typing import Any
 from memoria._support import telemetry
 from memoria._support.checks import MAX_TAGS
 from memoria._support.stems import search_words
+from memoria.errors import UnavailableError
 from memoria.graph.server_facts import replaced_error
 from memoria.graph.vocabulary import (
     ANSWERED_BY,
@@ -34,6 +35,8 @@ MAX_ANSWERS = 3
 #: For each of these edges but the first one, an answer has so many others. All edges of a memory
 #: share its energy: one more among eight takes 6 % from each of them.
 OTHERS_NEEDED = 8
+# So often a text is remembered whose duplicate another call deletes at that moment.
+_TRIES = 5
 _SUPERSEDES: SuppressionKind = "overrides"
 
 
@@ -54,12 +57,25 @@ async def remember(
         was written.
     DimensionError
         The vectors of another generation than that of ``facts`` are live. Nothing was written.
+    UnavailableError
+        Other calls deleted the memory that says the text, five times in a row.
 
     Notes
     -----
     Two round trips if the text is there word for word, else three or four. What the reads found may
     be outdated when the write comes; the write counts.
     """
+    for _ in range(_TRIES):
+        found = await _try(store, statement, facts=facts, embed=embed, now=now)
+        if found is not None:
+            return found
+    raise UnavailableError("the memory that says this was deleted again and again: try once more")
+
+
+async def _try(
+    store: Store, statement: Statement, *, facts: ServerFacts, embed: Embed | None, now: datetime
+) -> tuple[Remembered, bool] | None:
+    """Return the same, or None if the memory that says the text was deleted meanwhile."""
     known = await find_known(store, statement, facts, embed)
     id_ = known.echo_of or known.duplicate_of or statement.memory.id
     parameters = _parameters(statement, known, id_, now)
@@ -70,14 +86,13 @@ async def remember(
     query = load("remember.write").at(facts.generation)
     with telemetry.memory_span("upsert_memory", store=scope_key(statement.scope), count=1):
         row = (await store.run(query, parameters))[0]
-        while row["created"] is None and row["live"] and not (row["missing"] or row["other"]):
-            # Another transaction deleted the memory while the query waited for its lock.
-            row = (await store.run(query, parameters))[0]
         if not row["live"]:
             raise replaced_error()
     check_named(row["missing"], statement.scope)
     if row["other"]:
         raise other_text(id_)
+    if row["created"] is None:
+        return None
     same = None if row["created"] else id_
     done = Remembered(
         id=id_,
@@ -115,6 +130,7 @@ def _parameters(statement: Statement, known: Known, id_: str, now: datetime) -> 
             "created_at": utc(memory.created_at),
             "valid_until": utc(memory.valid_until, "valid_until"),
             "embedding": None if known.vector is None else list(known.vector),
+            "own": id_ == memory.id,
             "given": statement.id is not None and id_ == memory.id and not known.same,
         },
         "named": list(statement.named),

@@ -33,7 +33,7 @@ class Remembered:
         Number of edges that this call made. Those of a linker count, too.
     may_replace
         Ids of the similar memories that a new text may replace, the nearest first: those with a
-        cosine of at least 0.6 that neither the assistant said nor end in a question. Nothing is
+        cosine of at least 0.6 that are not questions and that the assistant did not say. Nothing is
         replaced by this guess: to say that the text replaces a memory, remember the same text again
         and name the memory in ``supersedes``. Empty if nothing was written, and without an
         embedder. The limit is meant for the default embedder and similar models; for another one,

@@ -74,9 +74,9 @@ class RankedMemory:
         of the session is the share ``in_session``. None outside sessions, and without relevance
         weights.
     newer
-        Id of the newest ranked statement that probably replaces this one: it is newer, by the same
-        speaker, and about the same thing. None if there is none, and if the question does not ask
-        for the present, the past, or how something changed.
+        Id of the newest ranked statement that almost surely replaces this one: it is newer, by the
+        same speaker or remembered without one, and about the same thing. None if there is none, and
+        if the question does not ask for the present, the past, or how something changed.
     """
 
     memory: MemoryNode

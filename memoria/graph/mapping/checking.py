@@ -149,9 +149,13 @@ def _unserved(mapping: GraphMapping, number: int, label: str, inventory: Invento
 def _of_indexes(mapping: GraphMapping, inventory: Inventory) -> Iterator[Problem]:
     sizes: dict[int, str] = {}
     for edge in mapping.edges:
-        index = inventory.index(edge.vector_index or "")
-        if index is not None and index.dimensions is not None:
-            sizes.setdefault(index.dimensions, index.name)
+        if edge.vector_index is None:
+            continue
+        index = inventory.index(edge.vector_index)
+        # An index that is missing would be made for the vectors that are there.
+        size = inventory.sizes.get(edge.type) if index is None else index.dimensions
+        if size is not None:
+            sizes.setdefault(size, edge.vector_index)
     for number, node in enumerate(mapping.nodes):
         if node.vector_index is not None:
             yield from _of_index(

@@ -134,7 +134,7 @@ class ContextBuilder:
         hidden
             Ids of memories whose texts stay out in any case.
         newer
-            Id of an older statement -> id of the one that probably replaces it, such as
+            Id of an older statement -> id of the one that surely replaces it, such as
             `RankedMemory.newer`. The text marks the older one if it contains both.
         query
             The question. Long texts are shortened to the sentences with its words; if None, to

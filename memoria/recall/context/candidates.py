@@ -43,7 +43,7 @@ class Candidate:
     day: str  # "" if the memory has no date
     out: OmitReason | None = None  # why it stays out regardless of the budget
     duplicate_of: str | None = None
-    newer: str | None = None  # id of the statement that probably replaces it
+    newer: str | None = None  # id of the statement that surely replaces it
 
     @property
     def scope(self) -> str:

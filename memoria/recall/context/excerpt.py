@@ -13,7 +13,7 @@ from memoria._support.stems import each_content_word, stem
 from memoria.recall.context.tokens import CountTokens
 
 ELLIPSIS = "…"
-# A sentence with the white space after it. The number of an item in a list is no sentence.
+# A sentence with the white space after it. The number of an item in a list is not a sentence.
 _SENTENCE = re.compile(
     r"(?:(?:[-*•]\s+)?(?:\d{1,3}|[A-Za-z])[.)]\s+)?"
     r".+?(?:[.!?…]+[\"')\]”’»*]*\s+|[。！？]+\s*|\n\s*|$)",

@@ -12,7 +12,7 @@ above it, if the relation says more than both texts::
       | compressed, for a year
     [3] Tom: Why is the build red?
 
-A statement that a newer one probably replaces names the newer one::
+A statement that a newer one surely replaces names the newer one::
 
     [4] (older than [3]) user: My boss is Ann
 

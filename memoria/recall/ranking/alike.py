@@ -23,9 +23,9 @@ MOST_COMPARED = 16
 # Who states something: the user, and the assistant on their behalf. In a group ("other"), people
 # speak about the same subjects without changing the facts.
 _STATING = frozenset({USER, ASSISTANT})
-# So do a memory of this kind, and a text that was remembered. Events and other memories without a
-# role report what happened at different times, which does not replace each other.
-_PREFERENCE = "UserPreference"
+# So do a memory of the first kind, and one of the second that was remembered without a kind. Other
+# memories without a role report events of different times, which don't replace each other.
+_PREFERENCE, _UNSPECIFIED = "UserPreference", "Event"
 
 #: Id of a statement -> id of another one -> cosine of their vectors.
 Alike = Mapping[str, Mapping[str, float]]
@@ -50,8 +50,9 @@ def statements(memories: Sequence[MemoryNode]) -> list[MemoryNode]:
 
 
 def _states(memory: MemoryNode) -> bool:
-    is_statement = memory.kind == _PREFERENCE or is_remembered(bare_id(memory.id))
-    return role_of(memory) in _STATING or is_statement
+    if role_of(memory) in _STATING or memory.kind == _PREFERENCE:
+        return True
+    return memory.kind == _UNSPECIFIED and is_remembered(bare_id(memory.id))
 
 
 def of_user(memories: Sequence[MemoryNode]) -> list[MemoryNode]:

@@ -128,15 +128,15 @@ def with_subject(
 def _may_replace(newer: MemoryNode, older: MemoryNode) -> bool:
     """Tell whether a statement is newer, and may be about the same person.
 
-    That is so if both are the same person's, if the assistant spoke for them, and if one was
-    remembered outside of a conversation. A statement replaces none of another scope.
+    That is so if both are the same person's, if the assistant spoke for them, and if nobody is
+    named as the speaker of one that was remembered. A statement replaces none of another scope.
     """
     if prefix_of(newer.id) != prefix_of(older.id):
         return False
     if newer.created_at is None or older.created_at is None or role_of(newer) == ASSISTANT:
         return False
-    remembered = not (role_of(newer) and role_of(older))
-    same = remembered or role_of(older) == ASSISTANT or speaker_of(newer) == speaker_of(older)
+    unsaid = any(not (role_of(one) or speaker_of(one)) for one in (newer, older))
+    same = unsaid or role_of(older) == ASSISTANT or speaker_of(newer) == speaker_of(older)
     return same and newer.created_at > older.created_at
 
 
@@ -283,7 +283,7 @@ class Changes:
         return found
 
     def newer(self) -> dict[str, str]:
-        """Return, for each statement that is probably replaced, the newest one that does so."""
+        """Return, for each statement that is surely replaced, the newest one that does so."""
         found: dict[str, str] = {}
         for id_ in reversed(self._in_time(self.replaced)):
             sure = [other for other, share in self.replaced[id_].items() if share >= _MARKED]

@@ -155,6 +155,25 @@ async def test_a_foreign_hub_loses_more_edges_than_fit_one_transaction_and_keeps
     assert await adopted.writer.forget(["c"]) == ForgetReport(deleted=1)
 
 
+async def test_a_text_whose_duplicate_is_deleted_meanwhile_gets_its_own_id(
+    store: Store, driver: neo4j.AsyncDriver, scope: str
+) -> None:
+    writer = GraphWriter(store, scope=scope)
+    said, again = "Ada likes green tea.", "Ada really likes green tea."
+    known = (await writer.remember(said)).id
+    assert (await writer.remember(again)).duplicate_of == known
+    async with driver.session(database="neo4j") as session:
+        deleting = await session.begin_transaction()
+        found = "MATCH (m:Memory {scope: $scope, id: $id}) DETACH DELETE m"
+        await (await deleting.run(found, scope=scope, id=known)).consume()
+        task = asyncio.ensure_future(writer.remember(again))
+        await asyncio.wait([task], timeout=0.5)
+        await deleting.commit()
+    done = await task
+    assert (done.created, done.id == known) == (True, False)
+    assert (await writer.remember(said)).duplicate_of == done.id
+
+
 @pytest.mark.parametrize("label", ["Topic", "Speaker", "Session", "Event", "Memory"])
 @pytest.mark.parametrize("call", ["append", "write", "remember"])
 async def test_what_a_writer_waits_for_may_be_deleted_meanwhile(
