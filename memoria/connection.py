@@ -10,7 +10,7 @@ import os
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 from memoria._support.signatures import same_parameters
 from memoria.embed import Embedder
@@ -107,6 +107,15 @@ class Connection:
         self.open = opening
         self._retriever: GraphRetriever | None = None
 
+    def __getattr__(self, name: str) -> NoReturn:
+        """Say how to open it, to those who take it for the retriever."""
+        raise AttributeError(
+            f"connect(...) is not open yet, and has no attribute {name!r}: write `async with "
+            "memoria.connect(...) as memory:` or `memory = await memoria.open(...)`",
+            name=name,
+            obj=self,
+        )
+
     async def __aenter__(self) -> GraphRetriever:
         self._retriever = await self.open()
         return self._retriever
@@ -200,7 +209,12 @@ def connect(
         )
 
     async def opening() -> GraphRetriever:
-        target = await find_target(uri, auth, database)
+        try:
+            target = await find_target(uri, auth, database)
+        except ConfigError as exc:
+            if isinstance(uri, str) and not set(uri) & set(":/@"):
+                raise ConfigError(f'{exc}; the name of a scope is given as scope="..."') from exc
+            raise
         return await open_on(target, made, store, warm=warm, embed_pending=embed_pending)
 
     return Connection(opening)

@@ -14,6 +14,7 @@ import math
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence, Sized
+from inspect import signature
 from typing import Any, TypeVar
 
 from memoria._support.wording import kind_of, value_of, whole
@@ -121,8 +122,10 @@ def check_each(values: object, kind: type[T], field: str) -> tuple[T, ...]:
     found = tuple(values)
     for each in found:
         if not isinstance(each, kind):
+            fields = ", ".join(f"{name}=..." for name in list(signature(kind).parameters)[:2])
+            how = f": write {kind.__name__}({fields})" if isinstance(each, Mapping) else ""
             raise InvalidInputError(
-                f"{field} must contain {kind.__name__}, got {kind_of(each)}", field=field
+                f"{field} must contain {kind.__name__}, got {kind_of(each)}{how}", field=field
             )
     return found
 

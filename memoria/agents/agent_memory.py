@@ -191,7 +191,10 @@ class AgentMemory(AgentReader):
         report = await self.retriever.writer().forget(wanted)
         gone = [id_ for id_ in wanted if id_ not in {*unknown, *report.kept}]
         size = await self._size()
-        said = f"Forgot {number_of(len(gone), 'memory', 'memories')}; {len(unknown)} not there."
+        said = (
+            f"Deleted {number_of(len(gone), 'memory', 'memories')}; "
+            f"{number_of(len(unknown), 'id')} not found."
+        )
         if report.kept:
             said += f" {len(report.kept)} stay as nodes, because they have data of other programs."
         if not report.certain:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Collection, Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AliasChoices, BeforeValidator, Field
 
 from memoria._support.nearest import did_you_mean
+from memoria._support.wording import cut, one_line
 from memoria.agents.calls import (
     FORGETTING,
     MAX_DEADLINE_MS,
@@ -29,11 +31,35 @@ if TYPE_CHECKING:
 #: Names that models use for an argument of another name.
 _MEANT = {"budget": "max_tokens", "budget_tokens": "max_tokens", "tokens": "max_tokens"}
 
+_IN_WORDS = {
+    "extra_forbidden": "unknown argument: /v1/openapi.json has the names",
+    "missing": "it is required",
+}
+_MOST_CHARS = 100
 MAX_CHARS, MAX_MESSAGES, MAX_LISTED = 20_000, 1_000, 1_000
 
 
 def _none_is_empty(value: object) -> object:
     return [] if value is None else value
+
+
+def _with_times(value: object) -> object:
+    """Read the times of messages as the importers do: ISO 8601, also a day alone."""
+    if not isinstance(value, list):
+        return value
+    return [
+        {**each, "created_at": _time(each["created_at"])}
+        if isinstance(each, dict) and isinstance(each.get("created_at"), str)
+        else each
+        for each in value
+    ]
+
+
+def _time(text: str) -> datetime | str:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:  # the check that follows says so
+        return text
 
 
 #: Types of arguments, by their names; those of others are as the call has them.
@@ -43,7 +69,11 @@ _CHECKED: Mapping[str, Any] = {
     "max_tokens": Annotated[int, Field(ge=MIN_TOKENS, le=MAX_TOKENS)],
     "deadline_ms": Annotated[int, Field(ge=MIN_DEADLINE_MS, le=MAX_DEADLINE_MS)],
     "limit": Annotated[int, Field(ge=1, le=MAX_LISTED)],
-    "messages": Annotated[list[Message], Field(min_length=1, max_length=MAX_MESSAGES)],
+    "messages": Annotated[
+        list[Message],
+        Field(min_length=1, max_length=MAX_MESSAGES),
+        BeforeValidator(_with_times),
+    ],
 }
 # Schemas without null are shorter, and every turn of a model pays for them.
 _PLAIN: Mapping[Any, tuple[Any, Any]] = {list[str] | None: (list[str], []), str | None: (str, "")}
@@ -106,6 +136,15 @@ def not_taken(name: str, takes: Collection[str]) -> str:
     meant = _MEANT.get(name)
     near = f"did you mean {meant!r}?" if meant in takes else did_you_mean(name, takes)
     return f"{near.removeprefix('; ')} it takes {', '.join(takes) or 'none'}".lstrip()
+
+
+def fault_of(error: Any, takes: Collection[str]) -> tuple[str, str]:
+    """Return the name of an argument that pydantic refuses, and the reason; never its value."""
+    kind, place = error["type"], error["loc"]
+    detail = _IN_WORDS.get(kind, error["msg"])
+    if kind == "extra_forbidden" and len(place) == 1:
+        detail = f"unknown argument; {not_taken(str(place[0]), takes)}"
+    return cut(one_line(".".join(map(str, place))), _MOST_CHARS), detail
 
 
 def given(call: Call, named: Mapping[str, Any]) -> dict[str, Any]:

@@ -93,7 +93,7 @@ class Opened:
 
 def not_there(ids: Iterable[str]) -> str:
     """Say of memories that the scope does not hold them."""
-    return f"(not there: {_listed(ids)})"
+    return f"(not found: {_listed(ids)})"
 
 
 def _listed(ids: Iterable[str]) -> str:

@@ -25,7 +25,8 @@ LONGEST_WEAKNESS = _WEAK.format("0.00012")
 #: How a model says that a new text replaces earlier memories.
 HOW_TO_REPLACE = (
     "If this text replaces a memory listed below, call memory_remember again with the same text "
-    "and the ids of the replaced memories in supersedes. Otherwise do nothing: all stay."
+    "and the ids of the replaced memories in supersedes. Otherwise do nothing; all of them are "
+    "kept."
 )
 
 

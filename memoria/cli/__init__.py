@@ -54,7 +54,7 @@ LEARNING = (
 for panel, places in PANELS.items():
     for place in places.split():
         add_later(app, place, panel)
-learning = typer.Typer(help="Learn from use: strengthen, forget, take back.", no_args_is_help=True)
+learning = typer.Typer(help="Learn from use: strengthen, suppress, undo.", no_args_is_help=True)
 for place in LEARNING.split():
     add_later(learning, place)
 app.add_typer(learning, name="learn", rich_help_panel="Learning")

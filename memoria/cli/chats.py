@@ -4,44 +4,28 @@ from __future__ import annotations
 
 from collections import deque
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
+from memoria._support.nearest import did_you_mean
 from memoria._support.progress import progress_bars
 from memoria.cli.common import Json, Scope, print_doubt, print_facts
 from memoria.cli.connection import Connection
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
 from memoria.cli.tally import DryRun, Tally
-from memoria.importers import READERS, detect_format
+from memoria.importers import FORMATS, READERS, detect_format
 from memoria.remember import ImportWriter
 from memoria.store import Store
 from memoria.types import ImportReport
 
 BRANCHED = ("chatgpt", "claude")
-FormatName = Literal[
-    "auto",
-    "chatgpt",
-    "claude",
-    "slack",
-    "openai",
-    "langchain",
-    "messages",
-    "memory-server",
-    "claude-code",
-    "codex",
-    "gemini",
-    "whatsapp",
-    "mbox",
-    "mem0",
-    "letta",
-    "langgraph",
-]
+AUTO = "auto"
 
 
 def import_chats(
     format: Annotated[  # noqa: A002  # the name in the help
-        FormatName, typer.Argument(help="Program that the export is from; auto finds out.")
+        str, typer.Argument(help="Program that the export is from; auto detects it.")
     ],
     path: Annotated[Path, typer.Argument(help="The export: a zip, a folder or a file.")],
     scope: Scope = "default",
@@ -66,11 +50,11 @@ def import_chats(
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Write what an export holds. Safe to run again; only what is new is added.
+    """Import the contents of an export. Safe to run again; only what is new is added.
 
     Formats: chatgpt, claude, gemini, slack, whatsapp (exports of these programs); mbox (mailboxes);
     claude-code, codex (their sessions); openai, langchain (lists of messages); messages (JSON
-    Lines); memory-server, mem0, letta, langgraph (what other memories hold).
+    Lines); memory-server, mem0, letta, langgraph (exports of other memory systems).
 
     Examples
     --------
@@ -79,7 +63,7 @@ def import_chats(
     memoria import-chats slack acme-export/ --scope acme --skip-invalid
     memoria import-chats claude-code ~/.claude/projects --scope ada
     """
-    name = detect_format(path) if format == "auto" else format
+    name = _format_of(format, path)
     if all_branches and name not in BRANCHED:
         raise typer.BadParameter(f"{name} has no branches", param_hint="--all-branches")
     if bots and name != "slack":
@@ -111,3 +95,14 @@ def import_chats(
     print_doubt(done.certain)
     facts = {"format": name, "dry_run": dry_run, **tally.facts(done)}
     print_facts(facts, as_json, tally.in_words(done, None if dry_run else scope))
+
+
+def _format_of(name: str, path: Path) -> str:
+    """Return the format of an export: the one that is named, or the one that is found."""
+    if name not in (AUTO, *FORMATS):
+        near = did_you_mean(name, FORMATS) or ";"
+        formats = ", ".join((AUTO, *FORMATS))
+        raise typer.BadParameter(
+            f"{name!r} is not a format{near} the formats are {formats}", param_hint="format"
+        )
+    return detect_format(path) if name == AUTO else name

@@ -22,6 +22,7 @@ from memoria.errors import ConfigError, DimensionError, InvalidInputError, Memor
 
 # Exit codes in addition to 0. Typer itself uses 2, for wrong usage.
 FAILED = 1
+WRONG_USAGE = 2
 NOT_RUNNING = 3
 EXIT_CODES = {"warning": 4, "error": 5}  # of an examination, by its worst finding
 INTERRUPTED = 130  # the convention of shells: 128 + SIGINT
@@ -163,7 +164,7 @@ def advice(error: MemoriaError) -> str:
     if not isinstance(error, InvalidInputError) or re.search(r", line \d+: ", str(error)):
         return ""  # a message with ", line" is about a dataset, for which there is no such option
     if isinstance(error, DimensionError) and error.field in ("embedder", "dimensions"):
-        return "; --embedder chooses another embedder, --embedder none searches by words only"
+        return "; leave out --embedder, or change the database with `memoria reembed`"
     found = []
     if error.field == "kind":
         found.append("--kind allows one more kind")

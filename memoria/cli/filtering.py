@@ -13,7 +13,10 @@ import typer
 from memoria.cli.common import pairs_of
 from memoria.cli.groups import OptionGroup
 from memoria.cli.holding import time_of
+from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.types import MemoryFilter
+
+_KINDS = ", ".join(DEFAULT_KINDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +25,9 @@ class Filtering(OptionGroup):
 
     kind: Annotated[
         list[str] | None,
-        typer.Option(metavar="KIND", help="Only memories of this kind; may be repeated."),
+        typer.Option(
+            metavar="KIND", help=f"Only memories of this kind ({_KINDS}); may be repeated."
+        ),
     ] = None
     with_tag: Annotated[
         list[str] | None,

@@ -15,6 +15,7 @@ from memoria._support.wording import number_of
 from memoria.cli.common import (
     FAILED,
     INTERRUPTED,
+    WRONG_USAGE,
     Json,
     Scope,
     err,
@@ -206,9 +207,8 @@ def _receipt(receipt: ScopeReceipt) -> str:
 
 def _check_terminal(may_ask: bool) -> None:
     if not (may_ask and sys.stdin.isatty()):
-        raise typer.BadParameter(
-            "without a terminal nobody can be asked: add --yes", param_hint="--yes"
-        )
+        err.print("memoria: without a terminal nobody can be asked: add --yes", style="red")
+        raise typer.Exit(WRONG_USAGE)
 
 
 def _given_ids(ids: Iterable[str]) -> Iterator[str]:

@@ -16,6 +16,7 @@ from typing import Any
 
 import typer
 from typer.core import TyperCommand
+from typer.exceptions import TyperException
 
 from memoria.cli.groups import with_options
 
@@ -38,7 +39,15 @@ class LaterCommand(TyperCommand):
 
     def make_context(self, *given: Any, **settings: Any) -> Any:
         """Go on with the command itself: this is called only for the one that is wanted."""
-        return self.loaded().make_context(*given, **settings)
+        command = self.loaded()
+        try:
+            return command.make_context(*given, **settings)
+        except TyperException as exc:
+            names = [each.name for each in command.params if each.param_type_name == "argument"]
+            shown = str(getattr(exc, "message", ""))
+            if names[:1] in (["question"], ["text"]) and "unexpected extra argument" in shown:
+                exc.message = f"{shown}: put the {names[0]} in quotes"
+            raise
 
 
 def add_later(group: typer.Typer, place: str, panel: str | None = None) -> None:

@@ -104,7 +104,9 @@ def down(as_json: Json = False) -> None:
     from memoria.local import LocalNeo4j
 
     stopped = asyncio.run(LocalNeo4j().stop())
-    print_facts({"stopped": stopped}, as_json, "stopped" if stopped else "it was not running")
+    print_facts(
+        {"stopped": stopped}, as_json, "stopped" if stopped else "the server was not running"
+    )
 
 
 def status(as_json: Json = False) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from memoria._support.nearest import did_you_mean
 from memoria._support.wording import number_of
 from memoria.cli.common import Json, Scope, one_line, print_doubt, print_facts, warn
 from memoria.cli.connection import Connection
@@ -27,7 +28,9 @@ def remember(
     *,
     connection: Connection,
     embedder: EmbedderName = None,
-    kind: Annotated[str, typer.Option(help="Kind of the memory.")] = "Event",
+    kind: Annotated[
+        str, typer.Option(help=f"Kind of the memory: {', '.join(DEFAULT_KINDS)}.")
+    ] = "Event",
     tag: Annotated[Ids, typer.Option(help="Tag of the memory; may be repeated.")] = None,
     about: Annotated[
         Ids, typer.Option(help="Id of a memory that it is about; may be repeated.")
@@ -43,7 +46,7 @@ def remember(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Remember a sentence, unless it is already stored; then print the memory that says it.
+    """Remember a sentence, unless it is already stored, and print its id.
 
     Examples
     --------
@@ -51,6 +54,8 @@ def remember(
     memoria remember "The van was towed." --because-of evt-12 --tag van
     memoria remember "Ada likes coffee." --kind UserPreference --supersedes pref-3
     """
+    if kind not in DEFAULT_KINDS and (near := did_you_mean(kind, DEFAULT_KINDS)):
+        warn(f"kind {kind!r} is not one of memoria's own{near}")
     choose = embedder_choice(embedder)
     until = None if valid_until is None else time_of(valid_until, "--valid-until")
     said = sys.stdin.buffer.read().decode() if text == "-" else text
@@ -81,7 +86,7 @@ def _said(done: Remembered, scope: str) -> str:
     """Return what was done, in words."""
     id_ = one_line(done.id)
     new = done.created or not done.certain
-    parts = [f"remembered {id_}" if new else f"not written: {id_} says it already"]
+    parts = [f"remembered {id_}" if new else f"not stored: {id_} already says this"]
     if done.edges:
         parts.append(f"{number_of(done.edges, 'edge')} made")
     if done.pending_vectors:

@@ -16,7 +16,7 @@ from memoria.serialize import trace_from
 def replay(
     trace: TraceFile, changes: Settings = None, *, connection: Connection, as_json: Json = False
 ) -> None:
-    """Explore again from the seeds of a recall, and show how the paths differ.
+    """Repeat the exploration of a recall, and show how the paths differ.
 
     With the same settings and graph, no path differs. Each path that differs is one line: - was
     found then, + is found now, ~ was found both times, but with other values. --json prints one

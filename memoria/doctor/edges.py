@@ -50,8 +50,8 @@ async def check_degrees(subject: Subject) -> tuple[Finding, tuple[Bucket, ...]]:
             severity="warning" if share > MOST_ISOLATED else "note",
             message="memories without edges, which no exploration reaches: "
             f"{counted(subject, isolated, examined)} ({share:.1%})",
-            remedy="write edges to these memories, or let memoria link make edges",
-            command=subject.command("ingest", "FILE", scope=_scope_of(rows[0]["examples"])),
+            remedy="let memoria link join similar memories, or write edges of your own",
+            command=subject.command("link", scope=_scope_of(rows[0]["examples"])),
             count=isolated,
             examples=tuple(show_memory(subject, example) for example in rows[0]["examples"]),
         )

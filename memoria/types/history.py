@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, TypeVar, get_args
 
 from memoria._support import checks
+from memoria._support.wording import kind_of
 from memoria.errors import InvalidInputError
 from memoria.types.learning import SuppressionKind
 
@@ -298,7 +299,10 @@ def _check_times(instance: object, *names: str) -> None:
 def aware_time(value: object, field: str) -> datetime:
     """Return a time that says where it is; a naive one counts as UTC."""
     if not isinstance(value, datetime):
-        raise InvalidInputError(f"{field} must be a datetime", field=field)
+        how = ": datetime.fromisoformat makes one of it" if isinstance(value, str) else ""
+        raise InvalidInputError(
+            f"{field} must be a datetime, got {kind_of(value)}{how}", field=field
+        )
     return value if value.tzinfo else value.replace(tzinfo=UTC)
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import memoria
 from memoria.connection import find_target, given_auth
 from memoria.embed import OnnxEmbedder
 from memoria.errors import ConfigError, LocalServerError, UnavailableError
@@ -29,6 +30,23 @@ def test_a_password_file_is_read_without_its_line_break(tmp_path: Path) -> None:
     file.write_text("from-file\n")
     assert given_auth("given", password_file=file) == ("given", "from-file")
     assert given_auth(None, password_file=file) == ("environment", "from-file")
+
+
+async def test_a_connection_that_is_not_open_says_how_to_open_it() -> None:
+    connection = memoria.connect("bolt://host:1", scope="alice")
+    with pytest.raises(AttributeError, match="async with") as said:
+        _ = connection.recall
+    assert "memoria.open" in str(said.value)
+    assert "'recall'" in str(said.value)
+    assert not hasattr(connection, "recall")
+
+
+async def test_a_scope_in_place_of_an_address_says_how_a_scope_is_given() -> None:
+    with pytest.raises(ConfigError, match=r'given as scope="\.\.\."'):
+        await memoria.open("mist", scope="alice")
+    with pytest.raises(ConfigError) as said:
+        await memoria.open("http://host", scope="alice")
+    assert "scope=" not in str(said.value)
 
 
 async def test_nothing_given_leaves_the_choice_to_the_environment() -> None:

@@ -160,7 +160,7 @@ export interface paths {
         put?: never;
         /**
          * Append messages to a conversation, which becomes a part of the memory.
-         * @description No language model is asked. Messages whose id is there already are left out, so a request may be sent again; messages without an id are new, unless the request is sent again with its ``Idempotency-Key``.
+         * @description No language model is asked. Messages that are there already, with their id, role and text, are left out, so a request may be sent again. The id of another message is an error. Messages without an id are new, unless the request is sent again with its ``Idempotency-Key``.
          */
         post: operations["append"];
         delete?: never;

@@ -48,9 +48,9 @@ async def append(
 ) -> Answer:
     """Append messages to a conversation, which becomes a part of the memory.
 
-    No language model is asked. Messages whose id is there already are left out, so a request may be
-    sent again; messages without an id are new, unless the request is sent again with its
-    ``Idempotency-Key``.
+    No language model is asked. Messages that are there already, with their id, role and text, are
+    left out, so a request may be sent again. The id of another message is an error. Messages
+    without an id are new, unless the request is sent again with its ``Idempotency-Key``.
 
     Args:
         conversation_id: Identifier of the conversation; it may be new.

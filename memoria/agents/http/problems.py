@@ -18,8 +18,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memoria._support.wording import cut, one_line, told
-from memoria.agents.arguments import not_taken
+from memoria._support.wording import told
+from memoria.agents.arguments import fault_of
 from memoria.errors import (
     DeadlineError,
     DimensionError,
@@ -46,11 +46,7 @@ _STATUS: Mapping[type[MemoriaError], HTTPStatus] = {
     LocalServerError: HTTPStatus.SERVICE_UNAVAILABLE,
     DeadlineError: HTTPStatus.GATEWAY_TIMEOUT,
 }
-_MOST_FAULTS, _MOST_CHARS = 20, 100
-_IN_WORDS = {
-    "extra_forbidden": "unknown argument: /v1/openapi.json has the names",
-    "missing": "it is required",
-}
+_MOST_FAULTS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,11 +157,8 @@ def _title(kind: type[MemoriaError]) -> str:
 
 def _fault(error: Any, takes: Collection[str]) -> Fault:
     """Name a wrong argument; its value is not repeated."""
-    kind, place = error["type"], error["loc"]
-    detail = _IN_WORDS.get(kind, error["msg"])
-    if kind == "extra_forbidden" and len(place) == 1:
-        detail = f"unknown argument; {not_taken(str(place[0]), takes)}"
-    return Fault(field=cut(one_line(".".join(map(str, place))), _MOST_CHARS), detail=detail)
+    field, detail = fault_of(error, takes)
+    return Fault(field=field, detail=detail)
 
 
 def response_of(error: Exception) -> Response:

@@ -29,10 +29,18 @@ from mcp.types import (
     Tool,
     ToolAnnotations,
 )
-from pydantic import AnyHttpUrl
+from pydantic import AnyHttpUrl, ValidationError
 
+from memoria._support.nearest import did_you_mean
 from memoria._support.wording import cut, told, visible
-from memoria.agents.arguments import QUERY_NAMES, arguments_for_models, calls_of, given, not_taken
+from memoria.agents.arguments import (
+    QUERY_NAMES,
+    arguments_for_models,
+    calls_of,
+    fault_of,
+    given,
+    not_taken,
+)
 from memoria.agents.calls import Call, Does
 from memoria.agents.mcp.by_scope import Memories
 from memoria.agents.mcp.rights import HashedTokens, Rights, granted
@@ -65,6 +73,7 @@ _HINTS: Mapping[Does, ToolAnnotations] = {
     for does in get_args(Does)
 }
 _NAME_CHARS = 60
+_MOST_FAULTS = 5
 
 
 class MemoryServer(MCPServer):
@@ -88,10 +97,18 @@ class MemoryServer(MCPServer):
         self, name: str, arguments: dict[str, Any], context: Any = None
     ) -> CallToolResult | InputRequiredResult:
         """Call a tool; an argument that it does not take is refused."""
-        for tool in await super().list_tools():
-            if tool.name == name:
-                _check_names(name, arguments, tool.input_schema.get("properties", {}))
-        return await super().call_tool(name, arguments, context)
+        listed = await super().list_tools()
+        tools = {tool.name: tool.input_schema.get("properties", {}) for tool in listed}
+        if name not in tools:
+            near = did_you_mean(name, [tool.name for tool in await self.list_tools()])
+            raise ToolError(f"unknown tool: {visible(cut(name, _NAME_CHARS))}{near}")
+        _check_names(name, arguments, tools[name])
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as exc:
+            if isinstance(exc.__cause__, ValidationError):
+                raise ToolError(f"{name}: {_faults(exc.__cause__, tools[name])}") from exc
+            raise
 
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: Any = None
@@ -105,6 +122,11 @@ class MemoryServer(MCPServer):
         if not needs <= (arguments or {}).keys() <= takes:
             raise MCPError(INVALID_PARAMS, f"the prompt takes {', '.join(sorted(takes))}")
         return await super().get_prompt(name, arguments, context)
+
+
+def _faults(error: ValidationError, takes: Mapping[str, Any]) -> str:
+    found = (fault_of(each, takes) for each in error.errors()[:_MOST_FAULTS])
+    return "; ".join(f"{field}: {detail}" for field, detail in found)
 
 
 def _check_names(tool: str, arguments: Mapping[str, Any], takes: Mapping[str, Any]) -> None:

@@ -144,6 +144,19 @@ async def test_messages_are_appended_once_and_recalled(retriever: GraphRetriever
     assert "I sold the van." in found["text"]
 
 
+async def test_a_message_may_have_a_day_as_its_time(retriever: GraphRetriever) -> None:
+    async with api_of(retriever) as client:
+        for day in ("2026-05-01", "2026-05-01T10:00", "2026-05-01T10:00:00Z"):
+            said = [{"text": f"The van, {day}.", "created_at": day}]
+            await done(client, "append", conversation_id="c", messages=said)
+        said = [{"text": "The van.", "created_at": "May"}]
+        arguments = {"conversation_id": "c", "messages": said}
+        problem = refused(await client.post("append", json=arguments), 400)
+        listed = (await client.get("memories")).json()["memories"]
+    assert [each["field"] for each in problem["faults"]] == ["messages.0.created_at"]
+    assert {each["created_at"][:10] for each in listed if each["created_at"]} == {"2026-05-01"}
+
+
 async def test_lists_come_in_pages(retriever: GraphRetriever) -> None:
     ids = ["a", "b", HOSTILE, "ö"]
     await retriever.writer().write([Memory(id=id_, kind="Event", text="Bread.") for id_ in ids])

@@ -186,6 +186,20 @@ async def test_an_argument_that_a_tool_does_not_take_is_refused(
     assert said in text(refused)
 
 
+async def test_a_mistyped_tool_and_wrong_arguments_are_named_without_links(
+    retriever: GraphRetriever,
+) -> None:
+    async with client_of(retriever) as client:
+        unknown = await client.call_tool("memory_recal", {"query": "van"})
+        wrong = await client.call_tool("memory_recall", {"query": "van", "max_tokens": 1})
+        missing = await client.call_tool("memory_recall", {})
+    assert unknown.is_error
+    assert "; did you mean 'memory_recall'" in text(unknown)
+    assert text(wrong).startswith("memory_recall: max_tokens: ")
+    assert text(missing).endswith(": it is required")
+    assert not any("http" in text(each) for each in (wrong, missing))
+
+
 @ERAS
 async def test_a_recall_reports_each_path(retriever: GraphRetriever, era: str) -> None:
     await retriever.writer().write(

@@ -72,8 +72,8 @@ async def test_what_search_finds_fetch_reads_and_an_unknown_id_is_an_error(
         unknown = await client.call_tool("fetch", {"id": "nobody"})
         assert unknown.is_error
         opened = await client.call_tool("memory_open", {"ids": ["nobody"]})
-        assert "(not there: nobody)" in text(opened)
-        assert "(not there: nobody)" in text(unknown)
+        assert "(not found: nobody)" in text(opened)
+        assert "(not found: nobody)" in text(unknown)
 
 
 async def test_each_id_has_an_address_that_reads_it_back(retriever: GraphRetriever) -> None:
@@ -99,7 +99,7 @@ class Forgetful(AgentMemory):
 
 async def test_what_is_deleted_while_it_is_fetched_is_not_there(retriever: GraphRetriever) -> None:
     await retriever.writer().write([Memory(id="a", kind="Event", text="The van is red.")])
-    with pytest.raises(InvalidInputError, match=r"\(not there: a\)") as said:
+    with pytest.raises(InvalidInputError, match=r"\(not found: a\)") as said:
         await _fetched(Forgetful(retriever), "a")
     assert "red" not in str(said.value)
 
@@ -126,7 +126,7 @@ async def test_a_token_searches_and_fetches_in_its_own_scope_only(
             assert "heron" not in text(other)
             theirs = await bob.call_tool("fetch", {"id": id_})
             assert theirs.is_error
-            assert f"(not there: {id_})" in text(theirs)
+            assert f"(not found: {id_})" in text(theirs)
             assert "heron" not in text(theirs)
         async with server.client(server.alice_reads) as reader:
             tools = [tool.name for tool in (await reader.list_tools()).tools]

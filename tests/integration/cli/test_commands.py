@@ -321,7 +321,7 @@ def test_remember_writes_once_and_says_what_it_did(call: Call, filled: list[str]
     assert re.fullmatch(rf"remembered mem-\w+; 1 edge made; scope {scope}\n", first.out)
     id_ = first.out.split()[1].rstrip(";")
     again = call("remember", "the pump is really red", *words)
-    assert again.out == f"not written: {id_} says it already; scope {scope}\n"
+    assert again.out == f"not stored: {id_} already says this; scope {scope}\n"
     told = json.loads(
         call("remember", "-", "--supersedes", id_, "--json", *words, stdin="It is blue.").out
     )

@@ -462,5 +462,5 @@ async def test_a_token_may_read_two_scopes_and_write_one(store: Store, scope: st
     for hidden in (alone.explain(recall_id, "m1"), alone.recalled(recall_id)):
         with pytest.raises(InvalidInputError, match="not among the last"):
             await hidden
-    assert "not there" in (await alone.open(["m2"])).text
+    assert "not found" in (await alone.open(["m2"])).text
     assert "also_read" not in (await alone.recall("oven")).data

@@ -7,14 +7,13 @@ import re
 import warnings
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
 from memoria.cli import EXIT_CODES, all_commands, app
-from memoria.cli.chats import FormatName
 from memoria.cli.connection import Connection
 from memoria.cli.groups import with_options
 from memoria.cli.output import check_file, opened
@@ -65,8 +64,27 @@ def test_every_command_on_the_database_lets_it_be_chosen(name: str) -> None:
         assert (option in options) != needs_none
 
 
-def test_every_format_of_chats_can_be_imported() -> None:
-    assert get_args(FormatName) == ("auto", *FORMATS)
+def test_every_format_of_chats_is_in_the_help_and_a_mistyped_one_gets_the_nearest() -> None:
+    told = memoria("import-chats", "--help").output
+    assert all(name in told for name in ("auto", *FORMATS))
+    done = memoria("import-chats", "chatgbt", "x.zip")
+    assert done.exit_code == 2
+    assert "did you mean 'chatgpt'?" in " ".join(done.output.replace("│", "").split())
+    assert "Value error" not in done.output
+
+
+def test_a_question_without_quotes_says_to_put_it_in_quotes() -> None:
+    done = memoria("recall", "Where", "do", "I", "live?")
+    assert done.exit_code == 2
+    assert "put the question in quotes" in " ".join(done.output.replace("│", "").split())
+    assert "quotes" not in memoria("up", "x").output
+
+
+def test_a_deletion_that_nobody_can_confirm_says_what_to_add() -> None:
+    done = memoria("forget", "a")
+    assert done.exit_code == 2
+    assert "without a terminal nobody can be asked: add --yes" in done.output
+    assert "Invalid value" not in done.output
 
 
 def test_the_help_says_what_the_exit_codes_mean() -> None:

@@ -302,3 +302,13 @@ def test_conversations_are_grouped_up_to_a_number_of_messages() -> None:
 def test_settings_out_of_range_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
         ConversationConfig(**settings)
+
+
+def test_a_wrong_time_or_message_says_what_was_given_and_how_to_make_one() -> None:
+    time: Any = "2026-05-01"
+    with pytest.raises(InvalidInputError, match=r"got a str: datetime\.fromisoformat"):
+        Message(text="x", created_at=time)
+    message: Any = {"text": "x"}
+    with pytest.raises(InvalidInputError) as said:
+        Conversation(id="c", messages=[message])
+    assert "got a dict: write Message(text=..., role=...)" in str(said.value)
