@@ -26,10 +26,10 @@ CALL () {
 }
 OPTIONAL MATCH (there:Memory {scope: $p.scope, id: $p.memory.id})
 OPTIONAL MATCH (meta:MemoriaMeta {key: 'memoria'})
-WITH missing, there, coalesce($p.memory.given AND there.text <> $p.memory.text, false) AS other,
+WITH missing, $p.memory.own OR there IS NOT NULL AS stays, coalesce($p.memory.given AND there.text <> $p.memory.text, false) AS other,
      coalesce($p.generation = coalesce(meta.generation, 1), true) AS live
-CALL (missing, other, live, there) {
-  UNWIND CASE WHEN live AND NOT other AND size(missing) = 0 AND ($p.memory.own OR there IS NOT NULL) THEN $p.ids ELSE [] END AS id
+CALL (missing, other, live, stays) {
+  UNWIND CASE WHEN live AND NOT other AND size(missing) = 0 AND stays THEN $p.ids ELSE [] END AS id
   CALL (id) {
     WITH id WHERE id = $p.memory.id
     MERGE (m:Memory {scope: $p.scope, id: id})

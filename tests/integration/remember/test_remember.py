@@ -323,6 +323,7 @@ async def test_a_question_is_joined_to_what_answered_it(
     ids = [(await writer.remember(text)).id for text in texts]
     question = "Where is the van?"
     found = await retriever.recall(question)
+    assert {*found.trace.packed} == {*ids}
     learner = retriever.learner()
     await learner.feedback(found.trace, confirmed=ids[-1:], overridden=[ids[1]])
     done = await writer.remember(question, kind="UserRequest", after=found.trace)
