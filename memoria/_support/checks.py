@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 MAX_DIMENSIONS = 4096
 MAX_ID_BYTES = 512
-#: What the message about a vector of such a length says.
+#: The words of the message about a vector of such a length.
 BAD_LENGTH = "length outside 1e-18 to 1e18, which the index can't hold: scale it"
 #: Scopes that one recall may read: each takes a search, and an exploration if it has seeds.
 MAX_SCOPES = 16

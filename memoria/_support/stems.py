@@ -64,7 +64,7 @@ STOP_WORDS = frozenset(
 # Words that an apostrophe joins, which the full-text index treats as one: l'avion, Ida's.
 _ELIDED = re.compile(r"(?<!\w)\w++(?:['\u2019]\w++)+")
 _APOSTROPHE = re.compile("['\u2019]")
-# English endings are not words; and what is left of don't is not one, either.
+# English endings are not words; nor is the rest of don't.
 _ENDING = re.compile(
     r"(?<=\w)['\u2019](?:d|ll|m|re|s|ve)(?!\w)|(?<!\w)\w++(?<=n)['\u2019]t(?!\w)", re.IGNORECASE
 )

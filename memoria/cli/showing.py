@@ -97,7 +97,7 @@ class Showing(OptionGroup):
 
 
 def _nothing(found: Recall) -> tuple[str, ...] | None:
-    """Return what there is to say where nothing was found, or nothing is relevant; else None."""
+    """Return a sentence if nothing was found, or if nothing is relevant; else None."""
     trace = found.trace
     if found.context.items or not {*found.context.omitted_by_reason} <= {"relevance"}:
         return None

@@ -61,7 +61,7 @@ class ConversationGraph:
         return state_of_ids([id_ for ids in row["ids"] for id_ in ids], *names)
 
     async def said(self, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
-        """Return what messages say that are stored, as `says` does; those without a role are not.
+        """Return role and text of stored messages, as `says` does; memories without a role are not.
 
         Their parts are put together again: they may have been cut in another way.
         """

@@ -45,7 +45,7 @@ class Index:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inventory:
-    """What a database has: labels and types, with their numbers if counted; and indexes.
+    """The labels, types and indexes of a database, with numbers where they were counted.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ async def inventory_of(store: Store, labels: Iterable[str], types: Iterable[str]
 
 
 async def inventory_for(store: Store, mapping: GraphMapping) -> Inventory:
-    """Return what a mapping may be compared with; see `inventory_of` and `with_sizes`."""
+    """Return the inventory to compare a mapping with; see `inventory_of` and `with_sizes`."""
     inventory = await inventory_of(store, mapping.labels, mapping.types)
     return await with_sizes(store, mapping, inventory)
 

@@ -246,7 +246,7 @@ class DocumentWriter:
         )
 
     async def _forget_emptied(self, documents: Sequence[Document]) -> DocumentReport:
-        """Forget what is stored of documents that have neither title nor text any more."""
+        """Forget the stored parts of documents that have neither title nor text any more."""
         if not documents:
             return DocumentReport()
         heads = [document_id(each.source, each.id) for each in documents]

@@ -305,7 +305,7 @@ async def test_no_search_of_facts_scans_the_graph(empty: Store) -> None:
 def expected(
     scopes: dict[str, str], facts: Sequence[Fact], scope: str, vector: Sequence[float]
 ) -> dict[str, float]:
-    """What a comparison of every fact finds, in plain Python."""
+    """Compare every fact, in plain Python."""
     best: dict[str, float] = {}
     for fact in facts:
         inside = {scopes[fact.source], scopes[fact.target]} == {scope}
