@@ -23,6 +23,7 @@ COMMANDS = {
     "raw": ("benchmarks.raw", "graphs made of raw messages, beside prepared ones"),
     "conversations": ("benchmarks.conversations", "messages written per second, and appended"),
     "asides": ("benchmarks.asides", "small talk and commands: whether memory stays silent"),
+    "facts": ("benchmarks.facts", "facts that change: what holds now, before, and never said"),
     "tagged": ("benchmarks.tagged", "tags taken from the words of questions, on datasets"),
     "ingest": (
         "benchmarks.ingest",
@@ -50,6 +51,7 @@ COMMANDS = {
         "benchmarks.mapped",
         "graphs of three libraries, through mappings and by themselves",
     ),
+    "typed": ("benchmarks.typed", "questions that name a type of relationships, on your graph"),
     "mapped-scale": ("benchmarks.mapped_scale", "how fast a mapped graph is explored, by its size"),
 }
 

@@ -32,6 +32,7 @@ from memoria.embed import Embedder
 from memoria.evaluation import Dataset, prepare, read_dataset
 from memoria.evaluation.asking import chosen_questions
 from memoria.graph.stats import scope_stats
+from memoria.recall.subjects import embed_examples
 from memoria.remember import ConversationWriter
 from memoria.remember.config import ConversationConfig
 from memoria.remember.ids import message_id
@@ -200,6 +201,7 @@ async def _measured(
     print(f"{size} asked for: {(await scope_stats(store, scope)).memories} memories", flush=True)
     config = RetrieverConfig(deadline_s=DEADLINE_S)
     retriever = GraphRetriever(store, scope=scope, embedder=embedder, config=config)
+    await embed_examples(embedder)
     rows = asides()
     silent = [await send(retriever, row, size) for row in rows if not row["asks"]]
     strange = [await send(retriever, row, size) for row in foreign]

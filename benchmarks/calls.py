@@ -61,7 +61,7 @@ def _candidates(parameters: Mapping[str, Any]) -> dict[str, Any]:
     unread = [id_ for id_ in parameters["ids"] if id_ not in parameters["known"]]
     return {
         "candidates": [
-            [id_, None, 1, [], _memory(id_) if id_ in unread else None, None, [], None]
+            [id_, None, 1, [], _memory(id_) if id_ in unread else None, None, [], [], None]
             for id_ in parameters["ids"]
         ]
     }

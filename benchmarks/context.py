@@ -80,7 +80,7 @@ def packed(
         explorations=recall.explorations,
         hits=recall.hits if hits else (),
         needed=recall.needed,
-        facts=NOTHING_KNOWN,
+        facts=replace(NOTHING_KNOWN, edges=recall.edges),
     )
     plain = {entry.memory.id: entry.score for entry in recall.ranked}
     worth = worth_of(found, recall.ranked, settings) if links else plain

@@ -1,6 +1,6 @@
 """Ask the graphs of three libraries: by a mapping, by the libraries, and as memoria's own graph.
 
-    scripts/bench mapped --python PYTHON MUSIQUE LOCOMO [--limit 80] [--write docs/your-graph.md]
+    scripts/bench mapped --python PYTHON MUSIQUE LOCOMO [--limit 80] [--write PAGE]
 
 PYTHON has neo4j-graphrag, langchain-neo4j and graphiti-core; MUSIQUE and LOCOMO are folders in the
 format of `memoria evaluate` with vectors. Each library writes its own graph (`libraries.py`) and

@@ -24,6 +24,8 @@ from memoria.retriever import GraphRetriever, check_learn, close_with
 from memoria.store import Auth, Store, Target, open_driver
 from memoria.store.config import StoreConfig
 
+_NO_DATABASE = "no database: start the local server with `memoria up`, or give a URI or NEO4J_URI. "
+
 
 def given_auth(
     user: str | None, *, password: str | None = None, password_file: Path | None = None
@@ -90,12 +92,12 @@ async def _local_target(auth: Auth | None, database: str) -> Target:
     try:
         from memoria.local import LocalNeo4j
     except LocalServerError as exc:  # the extra of the local server is not installed
-        raise UnavailableError(f"no database: give a URI or NEO4J_URI, or {exc}") from exc
+        raise UnavailableError(f"{_NO_DATABASE}For `memoria up`, {exc}") from exc
     server = LocalNeo4j()
     if await server.status() is None:
         raise UnavailableError(
-            "no database: start the local server with `memoria up`, or give a URI or NEO4J_URI. No "
-            f"server of memoria's folder {server.home} runs; MEMORIA_HOME names another folder"
+            f"{_NO_DATABASE}No server of memoria's folder {server.home} runs; MEMORIA_HOME names "
+            "another folder"
         )
     return Target(uri=server.uri, auth=auth or server.auth, database=database)
 
@@ -191,10 +193,16 @@ def connect(
         The mapping does not fit the database.
     """
     if embed_pending and embedder is None:
-        raise ConfigError("embed_pending needs an embedder: give connect the one of the database")
+        raise ConfigError(
+            "embed_pending needs an embedder: give connect the one of the database",
+            field="embed_pending",
+        )
     check_learn(learn, mapping)
     if embed_pending and mapping is not None:
-        raise ConfigError("embed_pending writes, and a mapping writes nothing: leave it out")
+        raise ConfigError(
+            "embed_pending writes, and a mapping writes nothing: leave it out",
+            field="embed_pending",
+        )
 
     async def made(store: Store) -> GraphRetriever:
         return GraphRetriever(
@@ -213,7 +221,8 @@ def connect(
             target = await find_target(uri, auth, database)
         except ConfigError as exc:
             if isinstance(uri, str) and not set(uri) & set(":/@"):
-                raise ConfigError(f'{exc}; the name of a scope is given as scope="..."') from exc
+                text = f'{exc}; the name of a scope is given as scope="..."'
+                raise ConfigError(text, field=exc.field) from exc
             raise
         return await open_on(target, made, store, warm=warm, embed_pending=embed_pending)
 

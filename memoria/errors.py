@@ -53,7 +53,17 @@ class ConfigError(MemoriaError):
     """A setting is out of its range.
 
     Correct the setting, address or file that the message names; the message says what is allowed.
+
+    Attributes
+    ----------
+    field
+        Name of the setting, or of the field of a mapping, that is wrong; None if the error is not
+        about exactly one.
     """
+
+    def __init__(self, message: str, *, field: str | None = None, query: str | None = None) -> None:
+        super().__init__(message, query=query)
+        self.field = field
 
 
 class MappingError(ConfigError):
@@ -61,16 +71,7 @@ class MappingError(ConfigError):
 
     Correct the line or field that the message names; `memoria adopt --detect` says what the graph
     has. Nothing was written.
-
-    Attributes
-    ----------
-    field
-        Name of the field of the mapping that is wrong, or None.
     """
-
-    def __init__(self, message: str, *, field: str | None = None, query: str | None = None) -> None:
-        super().__init__(message, query=query)
-        self.field = field
 
 
 class InvalidInputError(MemoriaError):

@@ -76,9 +76,9 @@ if TYPE_CHECKING:
 def check_learn(learn: object, mapping: GraphMapping | None) -> None:
     """Raise `ConfigError` if what agents may teach is not known, or can't be written."""
     if learn not in (None, "used"):
-        raise ConfigError(f"learn must be None or 'used', got {value_of(learn)}")
+        raise ConfigError(f"learn must be None or 'used', got {value_of(learn)}", field="learn")
     if learn is not None and mapping is not None:
-        raise ConfigError("learn writes, and a mapping writes nothing: leave it out")
+        raise ConfigError("learn writes, and a mapping writes nothing: leave it out", field="learn")
 
 
 class GraphRetriever:
@@ -365,7 +365,8 @@ class GraphRetriever:
             Tags that steer the energy, and are further words for the search. They are fitted to
             the tags of the edges around the hits: case, hyphens and underscores don't matter, and
             tags of which no edge has any count as none; `Trace.degraded` names them. ``"auto"``:
-            the tags of these edges whose words stand in the query.
+            the tags of these edges whose words stand in the query. In a mapped graph the types of
+            edges are their tags, and without tags the query has the types whose words it has.
         scopes
             The scopes to read; None for those of the retriever, ``scope`` and ``also_read``.
             Results name their scopes, unless only that of the retriever is read.
@@ -373,8 +374,8 @@ class GraphRetriever:
             All settings for this call, used instead of the retriever's.
         **settings
             Single settings for this call: ``budget_tokens``, ``deadline_s``, ``strategy``,
-            ``max_seeds``, ``min_relevance``, ``min_best_relevance``, ``as_of``. All others are
-            those of ``config`` or of the retriever.
+            ``max_seeds``, ``min_relevance``, ``min_best_relevance``, ``as_of``, ``time_zone``. All
+            others are those of ``config`` or of the retriever.
 
         Raises
         ------

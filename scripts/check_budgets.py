@@ -59,7 +59,7 @@ def parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 def is_public_surface(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether the signature is fixed by the design: calls of a retriever, tools for models."""
-    fixed = {"connect", "recall", "recall_stream", "memory_remember"}
+    fixed = {"connect", "recall", "recall_stream", "memory_recall", "memory_remember"}
     return bool(node.decorator_list) or node.name in fixed
 
 

@@ -91,7 +91,7 @@ API: Mapping[str, tuple[str, tuple[str, ...]]] = {
         "Results",
         (
             *("Recall", "RankedMemory", "Trace", "Seeds", "Seed", "Activation", "Contribution"),
-            *("Exploration", "ExplorationStats", "Path", "Hop", "MemoryNode"),
+            *("Exploration", "ExplorationStats", "Path", "Hop", "Edge", "MemoryNode"),
             *("ContextBuilder", "pack", "ContextPack", "ContextItem", "OmittedItem"),
             *("FoundMemories", "MemoryPage", "Neighbourhood", "Neighbour", "PathProperties"),
             "ReembedReport",

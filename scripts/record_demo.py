@@ -1,4 +1,4 @@
-"""Write what `scripts/demo.py` prints into `docs/demo.md`; a test compares the two.
+"""Write what `scripts/demo.py` prints into `docs/demo.md`, in part; a test compares the two.
 
     .venv/bin/python scripts/record_demo.py
 
@@ -16,6 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "demo.md"
+LINE = f"{'─' * 80}\n"  # between the parts of the demo
 
 
 def main() -> None:
@@ -29,13 +30,19 @@ def main() -> None:
         finally:
             _run(environ, "-m", "memoria", "down")
     page = PAGE.read_text(encoding="utf-8")
-    recording = f"```text\n{printed}```"
+    recording = f"```text\n{shown(printed)}```"
     page, count = re.subn(
         r"^```text\n.*?^```$", lambda _: recording, page, flags=re.MULTILINE | re.DOTALL
     )
     if count != 1:
         sys.exit(f"{PAGE} has {count} recordings; it must have one")
     PAGE.write_text(page, encoding="utf-8")
+
+
+def shown(printed: str) -> str:
+    """Return the parts that the page shows: the first question and the conversation."""
+    start, first, *_, conversation = printed.split(LINE)
+    return LINE.join([start, first, conversation])
 
 
 def _run(environ: dict[str, str], *arguments: str) -> str:

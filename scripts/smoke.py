@@ -15,7 +15,9 @@ from memoria.evaluation.sample import QUESTIONS, sample_path
 from memoria.ingest import ingest_files
 from memoria.local import EphemeralNeo4j, LocalNeo4j
 
+# This tries the wheel; a cold database on a busy machine may be slow, with the first query as well.
 DEADLINE_S = 120.0
+PATIENT = memoria.StoreConfig(query_timeout_s=DEADLINE_S)
 
 
 async def main(program: str) -> None:
@@ -23,13 +25,14 @@ async def main(program: str) -> None:
     embedder = memoria.OnnxEmbedder()
     async with (
         LocalNeo4j.ephemeral() as server,
-        memoria.connect(server.uri, server.auth, scope="smoke", embedder=embedder) as retriever,
+        memoria.connect(
+            server.uri, server.auth, scope="smoke", embedder=embedder, store=PATIENT
+        ) as retriever,
     ):
         await memoria.apply_schema(retriever.store, embedder=embedder)
         writer = retriever.writer()
         await ingest_files(writer, [sample_path()])
         question = QUESTIONS[0]
-        # This tries the wheel; a cold database on a busy machine may be slow.
         recall = await retriever.recall(
             question.text, query_tags=question.tags, deadline_s=DEADLINE_S
         )

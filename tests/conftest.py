@@ -10,12 +10,14 @@ import gc
 import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import neo4j
 import pytest
 
+from memoria._support.home import default_home
 from memoria.agents.agent_reader import AgentReader
 from memoria.agents.mcp.by_scope import Memories
 from memoria.agents.tools import tools
@@ -195,6 +197,19 @@ def _clean_environment() -> Iterator[None]:
     kept = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("NEO4J_")}
     yield
     os.environ.update(kept)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _own_examples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the vectors of examples apart: embedders of many kinds have one name."""
+    folder, of_the_run = tmp_path_factory.mktemp("kept"), default_home()
+
+    def home() -> Path:
+        return folder if (named := default_home()) == of_the_run else named
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("memoria.recall.examples.default_home", home)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,8 @@ class Effort:
         Of what holds for any input, without a server.
     server_examples
         The same where each example asks a server.
+    formats
+        Formats whose import is killed and begun again, at most 16.
     graphs
         Generated graphs that engine and oracle both explore, in each of three ways.
     graphs_in_other_sessions
@@ -54,6 +56,7 @@ class Effort:
 
     examples: int
     server_examples: int
+    formats: int
     graphs: int
     graphs_in_other_sessions: int
     killed_writes: int
@@ -74,10 +77,11 @@ class Effort:
 SHORT = Effort(
     examples=50,
     server_examples=15,
+    formats=4,
     graphs=200,
     graphs_in_other_sessions=50,
     killed_writes=8,
-    killed_clients=4,
+    killed_clients=2,
     kills=1,
     linked_scopes=4,
     rounds=3,
@@ -93,6 +97,7 @@ SHORT = Effort(
 THOROUGH = Effort(
     examples=100,
     server_examples=60,
+    formats=16,
     graphs=2_000,
     graphs_in_other_sessions=250,
     killed_writes=100,

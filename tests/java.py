@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
-import psutil
-
-from memoria.local import LocalNeo4j
+from memoria.cli import make_startup_cache
 
 VARIABLE = "JDK_JAVA_OPTIONS"
 # The second compiler takes more time than it gives back, half of it during the start and while
@@ -24,7 +21,6 @@ VARIABLE = "JDK_JAVA_OPTIONS"
 BRIEF = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
 if sys.platform == "linux":  # Java elsewhere does not know the option
     BRIEF += " -XX:+UseTransparentHugePages"
-END_TIMEOUT_S = 120.0
 
 
 def options(cache: Path) -> str:
@@ -43,14 +39,11 @@ def make(cache: Path) -> subprocess.Popen[bytes]:
 
 
 async def _make(cache: Path) -> None:
-    """Start a server that notes what it loads, and end it so that it writes this down."""
+    """Make the cache as memoria makes that of a user's server."""
     unfinished = cache.with_suffix(f".{os.getpid()}.new")  # another run may make one, too
-    os.environ[VARIABLE] = f"{BRIEF} -XX:AOTCacheOutput={unfinished}"
+    os.environ[VARIABLE] = BRIEF
     try:
-        async with LocalNeo4j.ephemeral(heap_mb=256, page_cache_mb=16) as server:
-            java = psutil.Process(server.pid)
-            java.send_signal(signal.SIGTERM)  # leaving the block would not wait for what it writes
-            await asyncio.to_thread(java.wait, END_TIMEOUT_S)
+        await make_startup_cache.make(unfinished)
         unfinished.rename(cache)  # complete or not there
     finally:
         unfinished.unlink(missing_ok=True)

@@ -5,9 +5,9 @@
     scripts/faults --only soak programs --write-page
     scripts/faults --only soak programs --write-page --more
 
-In: the command line. Out: ``build/faults/faults.json``, and a page beside it or in ``docs/``. Where
-only some rows are tried, the record keeps what it has of the others, and so does the page in
-``docs/``. Starts servers on the loopback, and nothing else.
+In: the command line. Out: ``build/faults/faults.json``, and a page next to it or in
+``docs/project``. Where only some rows are tried, the record keeps the other rows, and so
+does the page in ``docs/project``. Starts servers on the loopback, and nothing else.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _VERSIONS = ("neo4j", "driver", "python", "cores")
 KEYS = [row.key for family in FAMILIES for row in family.rows]
 OUT = ROOT / "build" / "faults"
 RECORD = "faults.json"
-PAGE = ROOT / "docs" / "reliability.md"
+PAGE = ROOT / "docs" / "project" / "reliability.md"
 # No try of a row begins later; seconds.
 _QUICK_S, _FULL_S = 1.0, 1_200.0
 
@@ -75,7 +75,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--more", action="store_true", help="go on where the record of a row ends")
     parser.add_argument("--row-s", type=float, help="longest time of a row; seconds")
     parser.add_argument("--out", type=Path, default=OUT)
-    parser.add_argument("--write-page", action="store_true", help=f"write {PAGE.name} in docs/")
+    parser.add_argument("--write-page", action="store_true", help=f"write docs/project/{PAGE.name}")
     options = parser.parse_args(arguments)
     if options.quick and options.write_page:
         parser.error(f"{PAGE.name} says that no call is late, which --quick does not look at")

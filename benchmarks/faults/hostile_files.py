@@ -13,6 +13,7 @@ import os
 import resource
 import signal
 import sqlite3
+import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,7 +35,7 @@ WALL_S = 400
 HELD = "held"
 #: Text of a file outside the folder, which must never be read.
 OUTSIDE = "the words of a file outside the folder"
-_DEEP, _WIDE, _MAIL = 1_000_000, 31_000_000, 7_900_000
+_DEEP, _WIDE, _MAIL_LINES = 1_000_000, 31_000_000, 1_500_000
 _BOMB_PIECE, _BOMB_PIECES = 10_000_000, 400
 
 
@@ -45,7 +46,7 @@ def _read_all(read: Callable[..., Iterable[Any]], path: str) -> None:
         assert str(error)
 
     for each in read(path, on_invalid=refused):
-        if OUTSIDE in repr(each):
+        if any(OUTSIDE in repr(part) for part in getattr(each, "messages", (each,))):
             raise AssertionError("a file outside the folder was read")
 
 
@@ -168,6 +169,11 @@ def _gzip_bomb(piece: bytes) -> bytes:
     return gzip.compress(piece * (_BOMB_PIECE // len(piece))) * _BOMB_PIECES
 
 
+def _many(line: bytes) -> bytes:
+    """Return two million lines, compressed; ``%d`` is their number."""
+    return gzip.compress(b"".join(line % number for number in range(2_000_000)), 1)
+
+
 def _zip(members: int, size: int) -> bytes:
     raw = io.BytesIO()
     with zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -245,7 +251,7 @@ def _parts_within(depth: int) -> bytes:
     kinds = (
         b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (at, at) for at in range(depth)
     )
-    return b"".join(kinds) + b"\n" * _MAIL
+    return b"".join(kinds) + b"\n" * _MAIL_LINES
 
 
 def _database(statement: str, folder: Path) -> Path:
@@ -270,13 +276,53 @@ _HISTORY = (
 )
 
 
+def _long_line(name: str, head: bytes, folder: Path) -> Path:
+    path = _file(name, lambda: head, folder)
+    os.truncate(path, 4_000_000_000)
+    return path
+
+
+def _repository(levels: int, commits: int, folder: Path) -> Path:
+    """Make a repository whose tree lists ``10 ** levels`` files, added in each of the commits."""
+
+    def git(*arguments: str, given: str = "") -> str:
+        command = ("git", "-C", str(folder), *arguments)
+        done = subprocess.run(  # noqa: S603  # no shell, and fixed arguments
+            command, input=given, capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    git("init", "-q")
+    kind, made = "100644 blob", git("hash-object", "-w", "--stdin")
+    for _ in range(levels):
+        lines = (f"{kind} {made}\t{number}{'x' * 150}\n" for number in range(10))
+        made = git("mktree", given="".join(lines))
+        kind = "040000 tree"
+    trees = (made, git("mktree"))
+    named, last = "author A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\n", ""
+    for number in range(2 * commits - 1):
+        parent = f"parent {last}\n" if last else ""
+        commit = f"tree {trees[number % 2]}\n{parent}{named}"
+        last = git("hash-object", "-w", "-t", "commit", "--stdin", given=commit)
+    git("update-ref", "HEAD", last)
+    (folder / "note.md").write_text("Text.", "utf-8")
+    return folder
+
+
 def _array(header: bytes) -> bytes:
     return b"\x93NUMPY\x01\0" + len(header).to_bytes(2, "little") + header + b"\0" * 64
+
+
+def _wide_array(folder: Path) -> Path:
+    path = _file("a.npy", lambda: _array(_WIDE_ARRAY), folder)
+    os.truncate(path, 700_000_000)
+    return path
 
 
 _CHATS = ("chatgpt", "claude", "openai", "langchain", "detect", *_STORES)
 _LINES = ("lines", "messages", "memory_server", "entries", *_SESSIONS, "whatsapp")
 _DOCUMENTS = ("weights", "document")
+_WIDE_ARRAY = b"{'descr': '<f2', 'fortran_order': False, 'shape': (3, 100000000), }"
 _HUGE = b"{'descr': '<f8', 'fortran_order': False, 'shape': (100000000000, 4096), }"
 
 FILES: tuple[Hostile, ...] = (
@@ -346,6 +392,30 @@ FILES: tuple[Hostile, ...] = (
         }.items()
     ),
     Hostile("TOML: 4 GB", ("mapping",), _sparse),
+    Hostile(
+        "a mail: a line of 4 GB",
+        ("mbox",),
+        partial(_long_line, "a.mbox", b"From a\nFrom: Ida\n\nText"),
+    ),
+    Hostile(
+        "gzip: two million messages of one conversation",
+        ("messages",),
+        partial(_file, "a.gz", lambda: _many(b'{"conversation": "a", "text": "%d"}\n')),
+    ),
+    Hostile(
+        "gzip: two million messages of one month",
+        ("whatsapp",),
+        partial(_file, "a.gz", lambda: _many(b"[01/01/26, 10:00:00] A: %d\n")),
+    ),
+    Hostile(
+        "gzip: two million messages of one session",
+        ("claude_code",),
+        partial(
+            _file,
+            "a.jsonl.gz",
+            lambda: _many(b'{"type": "user", "message": {"role": "user", "content": "%d"}}\n'),
+        ),
+    ),
     *(
         Hostile(f"a mail: {fault}", ("mbox",), partial(_file, "a.mbox", content))
         for fault, content in {
@@ -356,6 +426,7 @@ FILES: tuple[Hostile, ...] = (
             "a million parts": lambda: _mails(
                 b"Content-Type: multipart/mixed; boundary=b", b"--b\n\nx\n" * 1_000_000
             ),
+            "three million of them": lambda: b"From \n" * 3_000_000,
             "tags without an end": lambda: _mails(b"Content-Type: text/html", b"<a " * 600_000),
         }.items()
     ),
@@ -402,6 +473,9 @@ FILES: tuple[Hostile, ...] = (
             for header in (b"(" * 5_000, b"-" * 5_000 + b"1", b"\xff" * 90, _HUGE[:40], b"{}")
         }.items()
     ),
+    Hostile("an array with rows of 200 MB", ("vectors",), _wide_array),
+    Hostile("git: ten thousand million files", ("notes",), partial(_repository, 10, 1)),
+    Hostile("git: a hundred thousand files, twenty times", ("notes",), partial(_repository, 5, 20)),
     Hostile("a zip as an array", ("vectors",), partial(_file, "a.npy", partial(_zip, 1, 1))),
 )
 
@@ -437,6 +511,8 @@ def _read(reader: str, path: str) -> None:
     _bound()
     try:
         READERS[reader](path)
+        started = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+        assert started < MEMORY_BYTES, "a program that the reader started takes too much memory"
     except MemoriaError as exc:
         print(f"{HELD}, refused: {exc}"[:200], flush=True)
     else:
@@ -444,7 +520,9 @@ def _read(reader: str, path: str) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Read each file in a process of its own."""
+    """Read each file in a process of its own; most readers are in one package, imported here."""
+    import memoria.importers  # noqa: F401
+
     for reader, path in zip(arguments[::2], arguments[1::2], strict=True):
         if (child := os.fork()) == 0:
             _read(reader, path)

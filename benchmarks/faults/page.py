@@ -1,4 +1,4 @@
-"""The page of `docs/reliability.md`, out of the record of a run, and the record out of the page.
+"""The page `docs/project/reliability.md`, made of the record of a run, and the record read back.
 
 In: a record, or a page. Out: Markdown, or a record. Touches nothing.
 """
@@ -60,7 +60,7 @@ Each of these has a test:
 ## Not tested
 
 - A real cluster: none runs on the machine where this is measured. The tests put three simulated
-  members in front of a real server ([at scale](scale.md#tests-of-a-cluster)).
+  members in front of a real server ([at scale](../scale.md#tests-of-a-cluster)).
 - The server's query log: the Community edition does not write one. Instead, the inputs are checked
   by the statements that the driver sends: each must be the text of one of memoria's query files.
 - A caller that reads slowly: the settings of an exploration limit how much is kept for the caller,
@@ -68,7 +68,7 @@ Each of these has a test:
 - The Bolt handshake, before the first message: the driver reads it in one piece, and takes a
   shorter one for another protocol.
 
-[How the driver handles wrong messages](project/driver-faults.md) describes two faults of the
+[How the driver handles wrong messages](driver-faults.md) describes two faults of the
 driver that memoria works around.
 """
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import logging
+import os
 import random
 import string
 import tempfile
@@ -20,7 +21,9 @@ from benchmarks.faults.table import Family, Row, Setting
 from memoria import connect
 from memoria.agents.mcp.grants import read_grants
 from memoria.connection import given_auth
+from memoria.downloads.jars import resolve_jars
 from memoria.errors import ConfigError, MemoriaError
+from memoria.local.settings import COORDINATE
 from memoria.store import Target, open_driver
 
 #: Wrong addresses; the secret replaces ``{}``.
@@ -58,6 +61,14 @@ PASSWORDS: tuple[Callable[[str], bytes], ...] = (
 )
 #: Lines of a token file that contain the token itself, or that can't be parsed.
 TOKENS = ("{}", "{} alice", "alice {}", "'{}", "{0} {0} {0} {0}")
+#: Wrong addresses of a Maven mirror or of a proxy.
+MIRRORS = (
+    "http://neo4j:{}@127.0.0.1:port",
+    "http://neo4j:[{}]@127.0.0.1:1",
+    "http://neo4j:{}@[127.0.0.1",
+    "http://neo4j:{}\u2100@127.0.0.1:1",
+    "ftp://neo4j:{}@127.0.0.1:1",
+)
 _LETTERS = (
     string.ascii_letters + string.digits + "!$%&()*+,-.;<>^_~"
 )  # without =, which could make an address valid
@@ -100,6 +111,28 @@ async def tokens(form: str, secret: str) -> None:
         read_grants(file)
 
 
+async def mirror(form: str, secret: str) -> None:
+    """Download from a mirror with a malformed address."""
+    _download(MEMORIA_MAVEN_URL=form.format(secret))
+
+
+async def proxy(form: str, secret: str) -> None:
+    """Download through a proxy with a malformed address."""
+    address = form.format(secret)
+    _download(MEMORIA_MAVEN_URL="http://127.0.0.1:1", HTTP_PROXY=address, http_proxy=address)
+
+
+def _download(**variables: str) -> None:
+    kept = dict(os.environ)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ.update(variables, M2_REPO=folder, NO_PROXY="", no_proxy="")
+        try:
+            resolve_jars(COORDINATE, home=Path(folder))
+        finally:
+            os.environ.clear()
+            os.environ.update(kept)
+
+
 async def away(_: None, secret: str) -> None:
     """Connect with a valid password to a server that is not running."""
     await connect("bolt://127.0.0.1:1", ("neo4j", secret), scope="a").open()
@@ -111,6 +144,7 @@ SLOTS: tuple[tuple[Callable[[Any, str], Awaitable[None]], Any], ...] = (
     *((credentials, form) for form in CREDENTIALS),
     *((password_file, form) for form in PASSWORDS),
     *((tokens, form) for form in TOKENS),
+    *((slot, form) for slot in (mirror, proxy) for form in MIRRORS),
     (away, None),
 )
 
@@ -125,7 +159,7 @@ async def leaks(slot: Callable[[Any, str], Awaitable[None]], form: Any, secret: 
     before = log.level
     log.addHandler(handler)
     log.setLevel(logging.DEBUG)
-    expected = MemoriaError if slot is away else ConfigError
+    expected = MemoriaError if slot in (away, mirror, proxy) else ConfigError
     wrong: str | None = f"{slot.__name__}: no error"
     try:
         with redirect_stdout(said), redirect_stderr(said):

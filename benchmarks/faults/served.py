@@ -277,6 +277,16 @@ API: Mapping[str, Slot] = {
     "HTTP, recall": _requested("recall", query=...),
     "HTTP, recall tags": _requested("recall", query="oven", tags=[...]),
     "HTTP, recall deadline": _requested("recall", query="oven", deadline_ms=...),
+    "HTTP, recall where": _requested("recall", query="oven", where=...),
+    "HTTP, recall kinds and tags": _requested(
+        "recall", query="oven", where={"kinds": [...], "tags": [...], "exclude_ids": [...]}
+    ),
+    "HTTP, recall metadata": _requested("recall", query="oven", where={"metadata": {"a": ...}}),
+    "HTTP, recall times": _requested(
+        "recall", query="oven", where={"created_from": ..., "created_before": ...}
+    ),
+    "HTTP, recall as_of": _requested("recall", query="oven", as_of=...),
+    "HTTP, recall time zone": _requested("recall", query="oven in May", time_zone=...),
     "HTTP, explain": _requested("explain", recall_id=..., memory_id=...),
     "HTTP, open": _requested("open", ids=[...]),
     "HTTP, remember": _requested("remember", text=...),

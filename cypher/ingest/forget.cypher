@@ -1,6 +1,6 @@
 // name: ingest.forget
 // mode: write
-// params: cleared, delete_foreign, directional, elements, ids, kinds, known, max_edges, scope, stay
+// params: cleared, delete_foreign, directional, elements, ids, kinds, known, max_edges, pending, scope, stay
 // returns: edges INTEGER, deleted INTEGER, kept LIST, freed INTEGER
 // Forget memories with all their edges, unless that is too much for one transaction: then nothing
 // changes, and edges tells how many there are. A node that holds more than a memory (a label next to
@@ -8,7 +8,8 @@
 // type) stays, unless delete_foreign is set. It loses the edges, the properties in cleared, all
 // vectors, the label Memory and those in kinds, but for the last label that it has. kept: ids of
 // such nodes; their id stays on them. freed: number of connectors that now join no memory any more,
-// and are deleted, too; stay: ids of those that the same transaction writes again.
+// and are deleted, too; stay: ids of those that the same transaction writes again. The notes about
+// missing vectors, whose keys begin with pending, lose the ids of what is forgotten.
 // use: forgotten_memories()
 WITH m, NOT $p.delete_foreign AND (
   size(labels(m)) > 2
@@ -40,6 +41,18 @@ CALL (found) {
   // Takes the lock, so that nobody joins a memory to it meanwhile; see ingest.relations.
   SET connector.scope = $p.scope
   RETURN collect(connector) AS connectors
+}
+CALL (found) {
+  WITH [pair IN found | pair[0].id] AS gone
+  MATCH (note:MemoriaMeta)
+  WHERE note.key STARTS WITH $p.pending AND any(id IN note.ids WHERE id IN gone)
+  // Locks the note before its ids are read, as in ingest.settle.
+  SET note.key = note.key
+  WITH note, [id IN note.ids WHERE NOT id IN gone] AS ids
+  SET note.ids = ids
+  WITH note WHERE size(note.ids) = 0
+  DETACH DELETE note
+  RETURN count(*) AS settled
 }
 CALL (found) {
   UNWIND [pair IN found WHERE pair[1] | pair[0]] AS m

@@ -1,15 +1,16 @@
 // name: ranking.candidates
 // mode: read
-// params: ids, kinds, known, max_degree, max_weight, order, scope, vector, where
+// params: conflicts, ids, kinds, known, max_degree, max_weight, order, plain, scope, vector, where
 // returns: candidates LIST<LIST>
 // The values on which the ranking of the found memories depends, and the memories themselves if
 // they are not known yet. candidates: [id, cosine with the query or null, degree, neighbours,
-// memory or null, past or null, beside, session or null]. neighbours: [id, weight, whether the edge
+// memory or null, past or null, beside, said, session or null]. neighbours: [id, weight, whether the edge
 // leads to it], only those among ids, with the strongest of parallel edges of one direction.
 // memory: as in graph.hydrate. past: epoch milliseconds when it was made, or null; and what
 // learning left on it, as stored: use_count, use_times, confirmed, overridden, right_for,
 // wrong_for. beside: the neighbours joined by an edge of either direction whose relation is one of
-// order, in lower case. session: [id, number of its edges] of the memory's session. Connectors, and
+// order, in lower case. said: [id, [weight, relation], whether the edge leads to it] of the
+// strongest edge of each direction whose relation is none of plain, and of each conflict. session: [id, number of its edges] of the memory's session. Connectors, and
 // memories that do not fit kinds and where, are not ranked and get none of these facts. Hubs with
 // more than max_degree edges are not expanded, because they support no memory by much; their edges
 // to other memories are read from the other end.
@@ -35,15 +36,24 @@ CALL (ranked, ranks, m, degree) {
   // use: edges(m, r, neighbour)
   // Compares nodes, because to compare ids the server would have to read those of all neighbours.
   WHERE neighbour IN ranked
-  WITH m, neighbour, startNode(r) = m AS outgoing,
-       toLower(toStringOrNull(r.relation)) IN $p.order AS beside,
+  WITH m, neighbour, startNode(r) = m AS outgoing, toStringOrNull(r.relation) AS relation,
        // use: counted_weight(r.weight, $p.max_weight) AS weight
   WHERE weight > 0 AND neighbour <> m
+  WITH neighbour, outgoing, weight, toLower(relation) IN $p.order AS beside,
+       CASE WHEN NOT toLower(trim(relation)) IN $p.plain THEN [weight, relation] END AS said
   WITH neighbour.id AS other, outgoing, max(weight) AS weight,
-       any(each IN collect(beside) WHERE each) AS beside
+       any(each IN collect(beside) WHERE each) AS beside, max(said) AS said
   ORDER BY other, outgoing
   RETURN collect([other, weight, outgoing]) AS neighbours,
-         collect(DISTINCT CASE WHEN beside THEN other END) AS beside
+         collect(DISTINCT CASE WHEN beside THEN other END) AS beside,
+         collect(CASE WHEN said IS NOT NULL THEN [other, said, outgoing] END) AS said
+}
+CALL (ranked, ranks, m) {
+  WITH * WHERE ranks
+  MATCH (m)-[s:SUPPRESSES {kind: $p.conflicts}]-(other)
+  WHERE other IN ranked AND other <> m
+  // It says more than any other edge.
+  RETURN collect([other.id, [1.0e9, s.kind], startNode(s) = m]) AS conflicting
 }
 CALL (ranks, m, degree) {
   WITH * WHERE ranks AND degree <= $p.max_degree
@@ -59,6 +69,6 @@ RETURN collect([
   CASE WHEN ranks AND any(value IN past WHERE value IS NOT NULL) THEN
     [CASE WHEN m.created_at IS :: ZONED DATETIME NOT NULL THEN m.created_at.epochMillis END] + past
   END,
-  beside,
+  beside, said + conflicting,
   head(sessions)
 ]) AS candidates

@@ -9,7 +9,8 @@ UNWIND $p.ids AS id
 CALL (m) {
   // use: edges(m, r, other)
   WHERE r.tags IS :: LIST<ANY> NOT NULL
-  RETURN r.tags AS tags LIMIT toInteger($p.limit)
+  WITH r LIMIT toInteger($p.limit)
+  RETURN DISTINCT r.tags AS tags
 }
 UNWIND tags AS tag
 WITH DISTINCT toStringOrNull(tag) AS tag

@@ -2,8 +2,8 @@
 // mode: write
 // params: answered, answered_weight, answers, directional, edges, generation, ids, kind, max_answers, max_tags, memory, named, notes, now, origin, others_needed, pending, question, scope, scope_key, suppression, superseded
 // returns: created BOOLEAN | NULL, edges INTEGER, live BOOLEAN, missing LIST<STRING>, other BOOLEAN, owed BOOLEAN, superseded LIST, superseded_by
-// Remember one text. memory: id, text, search_words, tags, created_at, valid_until, embedding (all
-// but id, text and tags may be null), own: whether the id is the text's own, and not that of a memory
+// Remember one text. memory: id, text, search_words, metadata, metadata_pairs, tags, created_at,
+// valid_until, embedding (search_words, the times and the embedding may be null), own: whether the id is the text's own, and not that of a memory
 // that says it already, which is not made again if it was deleted meanwhile; given: whether the id was chosen by a caller for a memory that is not there yet; if
 // somebody has since written another text under it, other is true. named: the memories that must
 // exist. If one is missing, or other is true, nothing is written. Nor is it if live is false: the
@@ -56,6 +56,7 @@ OPTIONAL CALL (locked) {
         ELSE m.valid_until END
   FOREACH (_ IN CASE WHEN created THEN [1] ELSE [] END |
     SET m.text = $p.memory.text, m.search_words = $p.memory.search_words,
+        m.metadata = $p.memory.metadata, m.metadata_pairs = $p.memory.metadata_pairs,
         m.embedding = $p.memory.embedding, m.created_at = coalesce($p.memory.created_at, $p.now)
     SET m:$($p.kind)
   )

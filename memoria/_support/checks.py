@@ -179,12 +179,12 @@ def check_number(
 ) -> float:
     """Return ``value`` as a float if it is a finite number in [low, high], or in (low, high]."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _refused(f"{field} must be a number, got {kind_of(value)}", field, error)
+        raise error(f"{field} must be a number, got {kind_of(value)}", field=field)
     # A whole number is compared before it is converted: one of 400 digits has no float.
     inside = low <= value <= high and not (above_low and value == low)
     if not inside or abs(value) > sys.float_info.max:
         wanted = "a finite number" if inside else _bounds(low, high, above_low=above_low)
-        raise _refused(f"{field} must be {wanted}, got {_shown(value)}", field, error)
+        raise error(f"{field} must be {wanted}, got {_shown(value)}", field=field)
     return float(value)
 
 
@@ -195,7 +195,7 @@ def check_whole(
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         bounds = f"of at least {low}" if high >= sys.maxsize else f"from {low} to {high}"
         message = f"{field} must be a whole number {bounds}, got {_shown(value)}"
-        raise _refused(message, field, error)
+        raise error(message, field=field)
     return value
 
 
@@ -323,7 +323,3 @@ def _bounds(low: float, high: float, *, above_low: bool) -> str:
     if high == math.inf:
         return f"above {low}" if above_low else f"at least {low}"
     return f"in {'(' if above_low else '['}{low}, {high}]"
-
-
-def _refused(message: str, field: str, error: Refusal) -> InvalidInputError | ConfigError:
-    return error(message) if issubclass(error, ConfigError) else error(message, field=field)

@@ -15,7 +15,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 # The tags of hosts are of several words, those of HTML are not: <system-reminder>, <div>.
-_OF_THE_HOST = re.compile(r"\s*(<[a-z]+[-_][\w-]*[ >]|# AGENTS\.md)")
+_OF_THE_HOST = re.compile(
+    r"\s*(?:<(?P<tag>[a-z]+[-_][\w-]{0,80})(?:[ \t][^<>\n]{0,500})?>|# AGENTS\.md instructions |"
+    r"\[Request interrupted by user[\w ]{0,20}\]\s*\Z)"
+)
+_ARGUMENTS = "command-args"
+_COMMAND = re.compile(r"<command-name>([^<>\n]{1,200})</command-name>")
 _TEXTS = ("text", "input_text", "output_text")
 #: Kinds of blocks -> why they are left out.
 BLOCKS = {
@@ -70,7 +75,7 @@ def said_to_claude_code(line: Mapping[str, Any]) -> Said:
     message = line.get("message")
     if line.get("type") not in ("user", "assistant") or not isinstance(message, dict):
         return Said()
-    if line.get("isMeta") or line.get("isCompactSummary"):
+    if line.get("isMeta") or line.get("isCompactSummary") or line.get("isApiErrorMessage"):
         return Said(reasons=["internal"])
     if line.get("isSidechain"):
         return Said(reasons=["message between agents"])
@@ -103,8 +108,31 @@ def _said(message: Mapping[str, Any], id_: object) -> Said:
             texts.append(block["text"])
         elif isinstance(kind, str) and kind in BLOCKS:
             said.reasons.append(BLOCKS[kind])
-    said.text = "\n\n".join(texts).strip()
-    if said.role == "user" and _OF_THE_HOST.match(said.text):
-        said.text = ""
-        said.reasons.append("internal")
+    if said.role == "user":
+        own = [_without_host(text) for text in texts]
+        said.reasons += ["internal"] * (own != texts)
+        texts = own
+    said.text = "\n\n".join(filter(None, texts)).strip()
     return said
+
+
+def _without_host(text: str) -> str:
+    """Return what a user said of a text that begins with words of the host.
+
+    >>> _without_host("<system-reminder>Be brief.</system-reminder> Why?")
+    'Why?'
+    >>> _without_host("<command-name>/review</command-name><command-args>the gate</command-args>")
+    '/review the gate'
+    """
+    place, asked = 0, ""
+    while (found := _OF_THE_HOST.match(text, place)) is not None:
+        if found["tag"] is None:  # a file of instructions, or an interruption
+            return ""
+        begin, mark = found.end(), f"</{found['tag']}>"
+        if (end := text.find(mark, begin)) < 0:  # hosts close their tags
+            break
+        asked = text[begin:end].strip() if found["tag"] == _ARGUMENTS else asked
+        place = end + len(mark)
+    if asked and (command := _COMMAND.search(text, 0, place)):
+        asked = f"{command[1]} {asked}"
+    return "\n\n".join(filter(None, (asked, text[place:].strip()))) if place else text

@@ -29,7 +29,8 @@ class SettingsCheck:
         value, least = getattr(self._config, name), getattr(self._config, other)
         if value < least:
             raise ConfigError(
-                f"{name} must not be below {other} ({least}), got {value}: raise {name}, too"
+                f"{name} must not be below {other} ({least}), got {value}: raise {name}, too",
+                field=name,
             )
 
     def within(self, name: str, low: float, high: float, *, above_low: bool = False) -> None:
@@ -49,7 +50,9 @@ class SettingsCheck:
         """Check that a setting is one of the values allowed."""
         value = getattr(self._config, name)
         if not isinstance(value, str) or value not in allowed:  # arrays compare one by one
-            raise ConfigError(f"{name} must be one of {', '.join(allowed)}; got {value_of(value)}")
+            raise ConfigError(
+                f"{name} must be one of {', '.join(allowed)}; got {value_of(value)}", field=name
+            )
 
     def instance(self, name: str, kind: type, *, optional: bool = False) -> None:
         """Check that a setting is an instance of a class, or None if ``optional``."""
@@ -57,17 +60,20 @@ class SettingsCheck:
         if not isinstance(value, kind) and not (optional and value is None):
             may = " or None" if optional else ""
             raise ConfigError(
-                f"{name} must be {with_article(kind.__name__)}{may}, got {kind_of(value)}"
+                f"{name} must be {with_article(kind.__name__)}{may}, got {kind_of(value)}",
+                field=name,
             )
 
     def flag(self, name: str) -> None:
         """Check that a setting is True or False."""
         value = getattr(self._config, name)
         if not isinstance(value, bool):
-            raise ConfigError(f"{name} must be True or False, got {kind_of(value)}")
+            raise ConfigError(f"{name} must be True or False, got {kind_of(value)}", field=name)
 
     def names(self, name: str) -> None:
         """Check that a setting is a tuple of strings."""
         value = getattr(self._config, name)
         if not isinstance(value, tuple) or not all(isinstance(each, str) for each in value):
-            raise ConfigError(f"{name} must be a tuple of strings, got {value_of(value)}")
+            raise ConfigError(
+                f"{name} must be a tuple of strings, got {value_of(value)}", field=name
+            )

@@ -15,6 +15,10 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import chain
 
+#: A letter of a script without spaces between words: Thai, Lao, Myanmar, Khmer, Japanese, Chinese.
+UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]"
+)
 _WORD = re.compile(r"\w+")
 # C++, C# and the same with other letters, and the word that replaces the sign.
 _SIGN = re.compile(r"\+\+(?<=\b[A-Za-z]\+\+)|#(?<=\b[A-Za-z]#)")
@@ -150,6 +154,25 @@ def _pieces(name: str) -> list[str]:
     """Return the pieces of a name in lower case; an empty list for a plain word."""
     pieces = [piece.lower() for part in name.split("_") for piece in _CUT.split(part) if piece]
     return pieces if len(pieces) > 1 else []
+
+
+def name_stems(name: str) -> list[str]:
+    """Return the stems of a name's words, without stop words; of a name such as actedIn, too.
+
+    >>> name_stems("ACTED_IN"), name_stems("actedIn"), name_stems("is a")
+    (['act'], ['act'], [])
+    """
+    return [stem(word) for word in plain_words(name)]
+
+
+def plain_words(text: str) -> list[str]:
+    """Return the words of a text in lower case, the pieces of names instead of them, no stop words.
+
+    >>> plain_words("Who ACTED_IN it?")
+    ['acted']
+    """
+    words = (piece for word, pieces in each_word(text) for piece in pieces or [word])
+    return [word for word in words if word not in STOP_WORDS]
 
 
 def content_words(text: str) -> list[str]:

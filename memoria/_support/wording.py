@@ -9,8 +9,8 @@ import json
 
 #: Advice for a call that reached its deadline.
 MORE_TIME = (
-    "give more time (deadline_s of the call or its settings; on the command line --deadline), or "
-    "ask for less"
+    "give more time (deadline_s in Python, deadline_ms by MCP and HTTP, --deadline on the command "
+    "line), or ask for less"
 )
 MAX_CHARACTERS = 200
 MAX_VALUE_CHARACTERS = 80

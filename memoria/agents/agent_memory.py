@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from typing import TypedDict, Unpack, cast
 
 from memoria._support.checks import check_ids
 from memoria._support.wording import number_of
 from memoria.agents.agent_reader import AgentReader, listed_ids
-from memoria.agents.answer import Answer, name_of
+from memoria.agents.answer import Answer, name_of, one_line
 from memoria.agents.kinds import Kind
 from memoria.agents.using import learn_used
 from memoria.agents.words import remembered
 from memoria.errors import InvalidInputError, MemoriaError
 from memoria.learn.trails import found_in
-from memoria.types import MemoryNode, Message, Trace
+from memoria.types import Message, Trace
 
 log = logging.getLogger(__name__)
 
@@ -93,20 +92,20 @@ class AgentMemory(AgentReader):
         Raises
         ------
         InvalidInputError
-            A memory that is named is missing, an argument is not valid, or nothing may be written.
-            Nothing was written.
+            A memory that is named is missing, or a name may mean two; an argument is not valid, or
+            nothing may be written. Nothing was written.
         """
         self._check_writes()
         after: Trace | None = None
         if from_recall is not None:
             after = self.kept(from_recall).trace.of(self.retriever.scope)
-        given = self._with_ids(arguments, from_recall)
+        given = await self._with_ids(arguments, from_recall)
         done = await self.retriever.writer().remember(text, after=after, **given)
         await self.note_used(given.get("because_of", ()))
         size = await self._size()
-        data = asdict(done)
+        data = done.facts()
         data["similar"] = [{"id": each.id, "score": each.score} for each in done.similar]
-        text = remembered(done, self._now(size), await self._older(done.may_replace))
+        text = remembered(done, self._now(size))
         return Answer(text=text, data=self._about(size) | data)
 
     async def append(
@@ -183,10 +182,11 @@ class AgentMemory(AgentReader):
         Raises
         ------
         InvalidInputError
-            There are more than 50 ids, one is not valid, or nothing may be written.
+            There are more than 50 ids, one is not valid, one may mean two memories, or nothing may
+            be written. Nothing was deleted.
         """
         self._check_writes()
-        wanted = self._named(listed_ids(ids, "ids"))
+        wanted = await self._meant(listed_ids(ids, "ids"))
         unknown = (await self.retriever.get(wanted)).missing
         report = await self.retriever.writer().forget(wanted)
         gone = [id_ for id_ in wanted if id_ not in {*unknown, *report.kept}]
@@ -207,21 +207,38 @@ class AgentMemory(AgentReader):
         }
         return Answer(text=f"{said} {self._now(size)}", data=self._about(size) | data)
 
-    async def _older(self, ids: Sequence[str]) -> Sequence[MemoryNode]:
-        """Read the memories that a text may replace; none on an error, since the text is stored."""
-        try:
-            return (await self.retriever.get(ids)).memories if ids else ()
-        except MemoriaError as exc:
-            log.warning("can't read what a new text may replace (%s)", type(exc).__name__)
-            return ()
-
-    def _with_ids(self, arguments: RememberArguments, recall_id: str | None) -> RememberArguments:
+    async def _with_ids(
+        self, arguments: RememberArguments, recall_id: str | None
+    ) -> RememberArguments:
         """Return the arguments of `remember` with labels replaced by ids."""
         known = {**arguments}
         for name in ("because_of", "about", "supersedes"):
             if name in arguments:
-                known[name] = self._named(check_ids(arguments[name], name), recall_id)
+                known[name] = await self._meant(check_ids(arguments[name], name), recall_id)
         return cast("RememberArguments", known)
+
+    async def _meant(self, names: Sequence[str], recall_id: str | None = None) -> tuple[str, ...]:
+        """Return what `_named` does, unless a label is also the id of another memory.
+
+        Labels avoid the ids that their recall found, but not those of the rest of the scope. With
+        ``recall_id``, they are those of that recall.
+
+        Raises
+        ------
+        InvalidInputError
+            A name may mean two memories.
+        """
+        ids = self._named(names, recall_id)
+        if recall_id is not None:
+            return ids
+        labels = [name for name in names if self.recalls.place_of(self._reads, name)[1] != name]
+        if labels and (found := (await self.retriever.get(labels)).memories):
+            name = one_line(found[0].id)
+            raise InvalidInputError(
+                f"{name!r} is the label of one memory and the id of another: give [{name}] for the "
+                "label; for the other one, recall it, and give its label there. Nothing was written"
+            )
+        return ids
 
     def _check_writes(self) -> None:
         if self.read_only:

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import replace
+from datetime import datetime
 from importlib.metadata import version
 from typing import Any, Literal, Self
 
@@ -54,7 +55,7 @@ from memoria.graph.stats import count_memories, scope_stats
 from memoria.recall.context import estimate_tokens
 from memoria.recall.context.config import ContextConfig
 from memoria.retriever import GraphRetriever
-from memoria.types import MemoryNode, Path, Recall
+from memoria.types import MemoryFilter, MemoryNode, Path, Recall
 
 log = logging.getLogger(__name__)
 
@@ -137,6 +138,9 @@ class AgentReader:
         deadline_s: float | None = None,
         order: Literal["relevance", "time"] | None = None,
         context: ContextConfig | None = None,
+        where: MemoryFilter | None = None,
+        as_of: datetime | None = None,
+        time_zone: str | None = None,
     ) -> Answer:
         """Recall what bears on a question, in at most ``max_tokens`` tokens.
 
@@ -155,6 +159,8 @@ class AgentReader:
             Order of the memories in the text; None: as the context is set.
         context
             Settings of the context; None: those of the retriever.
+        where, as_of, time_zone
+            As in `GraphRetriever.recall`; ``exclude_ids`` may also name memories by their labels.
 
         Raises
         ------
@@ -178,6 +184,9 @@ class AgentReader:
             "budget_tokens": max(room, 1),
             "deadline_s": _left_s(until),
             "config": replace(config, context=shown),
+            "where": self._excluding(where) if where and where.exclude_ids else where,
+            "as_of": as_of,
+            "time_zone": time_zone,
         }
         if self._on_path is None:
             found = await self.retriever.recall(query, **given)
@@ -185,6 +194,15 @@ class AgentReader:
             found = await self._streamed(query, given, self._on_path)
         await self.recalls.keep(found, self._reads)
         return self._recalled(found, size, budget)
+
+    def _excluding(self, where: MemoryFilter) -> MemoryFilter:
+        """Return a filter that also excludes the memories whose labels it names.
+
+        A label without brackets may also be the id of another memory: both are excluded.
+        """
+        known = self.recalls.labelled(self._reads, where.exclude_ids)
+        in_brackets = {name for name in known if name.startswith("[")}
+        return replace(where, exclude_ids={*where.exclude_ids, *known.values()} - in_brackets)
 
     async def _streamed(self, query: str, given: dict[str, Any], on_path: OnPath) -> Recall:
         async with self.retriever.recall_stream(query, **given) as paths:

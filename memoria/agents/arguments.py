@@ -6,11 +6,12 @@ In: the table of calls. Out: types that pydantic checks and describes. Touches n
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import AliasChoices, BeforeValidator, Field
+from pydantic import AliasChoices, BeforeValidator, Field, WithJsonSchema
 
 from memoria._support.nearest import did_you_mean
 from memoria._support.wording import cut, one_line
@@ -23,15 +24,24 @@ from memoria.agents.calls import (
     Call,
 )
 from memoria.agents.kinds import MAX_TOKENS, MIN_TOKENS
-from memoria.types import Message
+from memoria.errors import InvalidInputError
+from memoria.types import MemoryFilter, Message
 
 if TYPE_CHECKING:
     from memoria.agents.mcp.rights import Rights
 
 #: Names that models use for an argument of another name.
-_MEANT = {"budget": "max_tokens", "budget_tokens": "max_tokens", "tokens": "max_tokens"}
+_MEANT = {
+    "budget": "max_tokens",
+    "budget_tokens": "max_tokens",
+    "content": "text",  # of a message, as chat models have it
+    "filter": "where",
+    "filters": "where",
+    "tokens": "max_tokens",
+}
 
 _IN_WORDS = {
+    "datetime_type": "it must be a time in ISO 8601, such as 2026-05-02T10:40:00+02:00",
     "extra_forbidden": "unknown argument: /v1/openapi.json has the names",
     "missing": "it is required",
 }
@@ -44,22 +54,57 @@ def _none_is_empty(value: object) -> object:
 
 
 def _with_times(value: object) -> object:
-    """Read the times of messages as the importers do: ISO 8601, also a day alone."""
+    """Read the times of messages."""
     if not isinstance(value, list):
         return value
     return [
         {**each, "created_at": _time(each["created_at"])}
-        if isinstance(each, dict) and isinstance(each.get("created_at"), str)
+        if isinstance(each, dict) and "created_at" in each
         else each
         for each in value
     ]
 
 
-def _time(text: str) -> datetime | str:
+def _time(value: object) -> object:
+    """Read a time as the importers do: ISO 8601, also a day alone."""
+    if not isinstance(value, str):
+        return value
     try:
-        return datetime.fromisoformat(text)
+        return datetime.fromisoformat(value)
     except ValueError:  # the check that follows says so
-        return text
+        return value
+
+
+_Time = Annotated[datetime | None, BeforeValidator(_time)]
+# The filter checks the type, and names all that are allowed in one sentence.
+_Asked = Annotated[Any, WithJsonSchema({"type": ["string", "number", "boolean"]})]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecallFilter(MemoryFilter):
+    """Which memories a recall may find; a memory must fit everything that is given.
+
+    Attributes
+    ----------
+    exclude_ids
+        The memory is none of these; at most 10,000 ids of memories or labels of earlier answers. An
+        id that no memory has excludes nothing.
+    """
+
+    # The same fields with types that JSON has, so that pydantic can check and describe them.
+    kinds: Sequence[str] | None = None
+    tags: Sequence[str] = ()
+    created_from: _Time = None
+    created_before: _Time = None
+    metadata: Mapping[str, _Asked] = field(default_factory=dict)
+    exclude_ids: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        try:
+            MemoryFilter.__post_init__(self)
+        except InvalidInputError as exc:
+            exc.field = f"where.{exc.field}"
+            raise
 
 
 #: Types of arguments, by their names; those of others are as the call has them.
@@ -69,12 +114,15 @@ _CHECKED: Mapping[str, Any] = {
     "max_tokens": Annotated[int, Field(ge=MIN_TOKENS, le=MAX_TOKENS)],
     "deadline_ms": Annotated[int, Field(ge=MIN_DEADLINE_MS, le=MAX_DEADLINE_MS)],
     "limit": Annotated[int, Field(ge=1, le=MAX_LISTED)],
+    "where": RecallFilter | None,
+    "as_of": _Time,
     "messages": Annotated[
         list[Message],
         Field(min_length=1, max_length=MAX_MESSAGES),
         BeforeValidator(_with_times),
     ],
 }
+_WITH_FIELDS: Mapping[str, Any] = {"messages": Message, "where": RecallFilter}
 # Schemas without null are shorter, and every turn of a model pays for them.
 _PLAIN: Mapping[Any, tuple[Any, Any]] = {list[str] | None: (list[str], []), str | None: (str, "")}
 # Models write null for an empty list, and have other names for a question.
@@ -102,7 +150,9 @@ def arguments_of(call: Call, defaults: Mapping[str, int]) -> list[inspect.Parame
     """
     found = []
     for each in call.arguments:
-        kind, default = _PLAIN.get(each.annotation, (each.annotation, each.default))
+        kind, default = each.annotation, each.default
+        if each.name not in call.of_programs:
+            kind, default = _PLAIN.get(kind, (kind, default))
         about: Any = Field(description=call.described[each.name])
         shown: Any = Annotated[_CHECKED.get(each.name, kind), about]
         found.append(each.replace(annotation=shown, default=defaults.get(each.name, default)))
@@ -116,7 +166,7 @@ def arguments_for_models(call: Call, defaults: Mapping[str, int]) -> list[inspec
     and types say enough.
     """
     found = []
-    for each in call.arguments:
+    for each in call.of_models:
         kind, default = _PLAIN.get(each.annotation, (each.annotation, each.default))
         shown = _Strings if kind == list[str] else _CHECKED.get(each.name, kind)
         if each.name == "query":
@@ -144,6 +194,9 @@ def fault_of(error: Any, takes: Collection[str]) -> tuple[str, str]:
     detail = _IN_WORDS.get(kind, error["msg"])
     if kind == "extra_forbidden" and len(place) == 1:
         detail = f"unknown argument; {not_taken(str(place[0]), takes)}"
+    if kind == "unexpected_keyword_argument":
+        known = [each.name for each in fields(_WITH_FIELDS[place[0]])]
+        detail = f"unknown argument; {not_taken(str(place[-1]), known)}"
     return cut(one_line(".".join(map(str, place))), _MOST_CHARS), detail
 
 

@@ -13,10 +13,12 @@ import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 from memoria._support.checks import check_whole
 from memoria.agents.kinds import Kind
+from memoria.types import MemoryFilter
 
 if TYPE_CHECKING:  # what a host of MCP waits for
     from memoria.agents.agent_memory import AgentMemory
@@ -39,10 +41,13 @@ class Call:
         Does it: a function of an `AgentMemory` and the arguments.
     does
         Whether it only reads, writes as well, or deletes.
+    of_programs
+        Arguments that only programs give. Models are not shown them: every turn would pay for them.
     """
 
     ask: Callable[..., Awaitable[Answer]]
     does: Does = "reads"
+    of_programs: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -51,18 +56,29 @@ class Call:
 
     @property
     def doc(self) -> str:
-        """Description, with the section on the arguments."""
-        return inspect.getdoc(self.ask) or ""
+        """Description for models, with the section on their arguments."""
+        lines = [f"    {each.name}: {self.described[each.name]}" for each in self.of_models]
+        return "\n".join([self.head, *(["\nArgs:", *lines] if lines else [])])
 
     @property
     def head(self) -> str:
         """Description without the arguments."""
-        return self.doc.partition("\n\nArgs:\n")[0]
+        return self._written[0]
 
     @property
     def described(self) -> Mapping[str, str]:
         """Argument -> its description."""
-        return dict(_ARGUMENT.findall(self.doc.partition("\n\nArgs:\n")[2]))
+        return dict(_ARGUMENT.findall(self._written[1]))
+
+    @property
+    def _written(self) -> tuple[str, str]:
+        head, _, arguments = (inspect.getdoc(self.ask) or "").partition("\n\nArgs:\n")
+        return head, arguments
+
+    @property
+    def of_models(self) -> tuple[inspect.Parameter, ...]:
+        """Arguments that a model gives."""
+        return tuple(each for each in self.arguments if each.name not in self.of_programs)
 
     @property
     def arguments(self) -> tuple[inspect.Parameter, ...]:
@@ -80,6 +96,9 @@ async def memory_recall(
     max_tokens: int | None = None,
     deadline_ms: int | None = None,
     order: Order = "relevance",
+    where: MemoryFilter | None = None,
+    as_of: datetime | None = None,
+    time_zone: str | None = None,
 ) -> Answer:
     """Search long-term memory for information relevant to a question.
 
@@ -92,6 +111,9 @@ async def memory_recall(
         max_tokens: Size of the answer, 100 to 20000 tokens.
         deadline_ms: Time for the answer, 50 to 60000 milliseconds.
         order: Which memories come first, the most relevant or the oldest.
+        where: Which memories may be found; null for all.
+        as_of: Search the memories that were valid at this time; null for now.
+        time_zone: In which days begin, such as Europe/Berlin; null for that of the server.
     """
     if deadline_ms is not None:
         check_whole(deadline_ms, "deadline_ms", low=MIN_DEADLINE_MS, high=MAX_DEADLINE_MS)
@@ -101,6 +123,9 @@ async def memory_recall(
         max_tokens=max_tokens,
         deadline_s=None if deadline_ms is None else deadline_ms / 1_000,
         order=order,
+        where=where,
+        as_of=as_of,
+        time_zone=time_zone,
     )
 
 
@@ -200,8 +225,9 @@ async def memory_forget(memory: AgentMemory, /, ids: list[str]) -> Answer:
 
 
 #: Calls that only read, that also write, and that delete.
-READING = tuple(
-    Call(ask=ask) for ask in (memory_recall, memory_explain, memory_open, memory_status)
+READING = (
+    Call(ask=memory_recall, of_programs=frozenset({"where", "as_of", "time_zone"})),
+    *(Call(ask=ask) for ask in (memory_explain, memory_open, memory_status)),
 )
 WRITING = tuple(Call(ask=ask, does="writes") for ask in (memory_remember, memory_feedback))
 FORGETTING = Call(ask=memory_forget, does="deletes")

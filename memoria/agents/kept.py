@@ -87,6 +87,13 @@ class KeptRecalls:
             kept = [self._of(scope, recall_id)]
         return next((each.places[bare] for each in kept if bare in each.places), ("", name))
 
+    def labelled(self, scope: Scopes, names: Iterable[str]) -> dict[str, str]:
+        """Return name -> id of the memory, for the names that are labels."""
+        places: dict[str, Place] = {}
+        for kept in self._scopes.get(scope, OrderedDict()).values():
+            places |= kept.places
+        return {name: places[_bare(name)][1] for name in names if _bare(name) in places}
+
     def new_uses(self, scope: Scopes, names: Iterable[str], *, own: str) -> dict[str, list[str]]:
         """Return which memories of recalls were used and are not marked as such, by recall id.
 

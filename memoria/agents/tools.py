@@ -74,7 +74,7 @@ def tools(
 
 def _tool(call: Call, memory: AgentMemory) -> Tool:
     """Make a function of the arguments of a call, which frameworks read as if it were written."""
-    arguments = call.arguments
+    arguments = call.of_models
 
     async def tool(*given: Any, **named: Any) -> str:
         return await said(call.ask(memory, *given, **named))

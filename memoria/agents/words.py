@@ -6,13 +6,14 @@ randomness.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from memoria._support.wording import cut, number_of
 from memoria.agents.answer import fenced_apart, name_of, one_line
 from memoria.graph.stats import ScopeStats
+from memoria.recall.limits import LABELS_FOR_IDS
 from memoria.recall.packing import WEAK_RELEVANCE
+from memoria.recall.seeds import VECTORS_PENDING
 from memoria.store import ServerFacts
 from memoria.types import MemoryNode, Recall, Remembered
 from memoria.types.results import best_relevance
@@ -22,6 +23,8 @@ NEWEST_CHARS = 300
 _WEAK = "The best of these has a relevance of {}: they may not answer the question."
 #: The longest line of `weakness`, for the room that it takes.
 LONGEST_WEAKNESS = _WEAK.format("0.00012")
+# Notes that begin so do not say why nothing was found.
+_NO_REASONS = (LABELS_FOR_IDS, VECTORS_PENDING)
 #: How a model says that a new text replaces earlier memories.
 HOW_TO_REPLACE = (
     "If this text replaces a memory listed below, call memory_remember again with the same text "
@@ -39,7 +42,9 @@ def why_empty(found: Recall) -> str:
         return f"(nothing that is stored is likely to answer the question{shown})"
     if left_out:
         return "(the memories found do not fit: ask again with more max_tokens)"
-    return "(nothing was found: ask in other words)"
+    whys = [note for note in found.trace.notes if not note.startswith(_NO_REASONS)]
+    why = "; ".join(map(one_line, whys)) or "ask in other words"
+    return f"(nothing was found: {why})"
 
 
 def weakness(found: Recall) -> list[str]:
@@ -85,15 +90,13 @@ def recalled(found: Recall) -> dict[str, Any]:
     }
 
 
-def remembered(done: Remembered, now: str, older: Sequence[MemoryNode] = ()) -> str:
+def remembered(done: Remembered, now: str) -> str:
     """Report the result of remembering a text; outside the fence, only a new id may appear.
 
     Parameters
     ----------
     now
         A sentence on the current size of the scope.
-    older
-        The memories that the text may replace.
     """
     ours, others = [f"id {one_line(done.id)}"], list[str]()
     if done.edges:
@@ -104,8 +107,8 @@ def remembered(done: Remembered, now: str, older: Sequence[MemoryNode] = ()) -> 
         others.append(f"replaces {', '.join(map(one_line, done.superseded))}")
     if done.superseded_by is not None:
         others.append(f"no longer valid: replaced by {one_line(done.superseded_by)}")
-    others += [f"may be outdated now: {newest(memory)}" for memory in older]
-    if older:
+    others += [f"may be outdated now: {newest(memory)}" for memory in done.older]
+    if done.older:
         ours.append(HOW_TO_REPLACE)
     if not done.certain:
         head = (

@@ -96,7 +96,7 @@ def doctor(
 
 
 def check_home(home: Path) -> list[Finding]:
-    """Name what killed processes left in memoria's folder on this machine."""
+    """Name what killed processes left on this machine."""
     try:
         from memoria.local import left_behind
     except LocalServerError:  # without the extra, no local server was ever here
@@ -107,7 +107,7 @@ def check_home(home: Path) -> list[Finding]:
         Finding(
             check="files.left_behind",
             severity="warning",
-            message="killed processes left files in memoria's folder",
+            message="killed processes left files",
             remedy="clear them",
             command="memoria up",
             count=len(left),

@@ -89,9 +89,13 @@ def _embed_mapped(
     async def work(store: Store) -> Vectorised:
         await load_model(model)
         with progress_bars() as progress:
-            return await embed_mapped(
+            made = await embed_mapped(
                 store, mapping, model, lambda text: err.print(text, markup=False), progress
             )
+        from memoria.cli.warming import plan_mapped_recalls  # with all that recalls load
+
+        await plan_mapped_recalls(store, made.mapping)  # its indexes have discarded all plans
+        return made
 
     made = connection.plain.run(work)
     line = f"{number_of(made.embedded, 'node')} embedded by {model.name}"

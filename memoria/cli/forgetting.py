@@ -26,7 +26,8 @@ from memoria.cli.common import (
 )
 from memoria.cli.connection import Connection
 from memoria.cli.filtering import Filtering
-from memoria.cli.nothing import say_nothing_found
+from memoria.cli.nothing import say_nothing_found, unknown_ids
+from memoria.errors import InvalidInputError
 from memoria.graph.graph_reader import matching_ids
 from memoria.graph.stats import ScopeStats, scope_stats
 from memoria.retriever import GraphRetriever
@@ -226,6 +227,12 @@ async def _those_there(
     store: Store, ids: Sequence[str], where: MemoryFilter, scope: str
 ) -> list[str]:
     """Return the ids of the memories that are there, or of those that fit."""
+    if unknown := await unknown_ids(store, [scope], where.exclude_ids):
+        raise InvalidInputError(  # all the others would be deleted, the one that is meant too
+            f"no memory of scope {scope!r} has the id {unknown[0]!r:.80}, which --exclude-id "
+            "names: nothing was deleted",
+            field="exclude_ids",
+        )
     if not where.is_empty:
         pages = matching_ids(store, scope=scope, where=where, size=READ_AT_ONCE)
         return [id_ async for page in pages for id_ in page]

@@ -113,8 +113,8 @@ def suppress(
     kind: Annotated[
         SuppressionKind,
         typer.Option(
-            help="conflicts: both stay, and --strategy synapse lets each suppress the other. The "
-            "others: SOURCE supersedes TARGET, which recalls leave out."
+            help="conflicts: both stay, and recalls put the newer one first and show the conflict. "
+            "The others: SOURCE supersedes TARGET, which recalls leave out."
         ),
     ],
     event: EventId = None,

@@ -41,7 +41,8 @@ def up(
     """Start the local Neo4j; download it first if necessary.
 
     The server runs until `memoria down`. If it already runs, `up` changes nothing. A new server
-    first plans the queries of recalls, for some seconds, so that no recall waits for it. Every jar
+    first plans the queries of recalls, for some seconds, so that no recall waits for it. A later
+    start makes a cache in the background, about 190 MB, with which the next are faster. Every jar
     is checked against memoria's list of checksums. Without a network: copy a Maven cache that
     `M2_REPO=FOLDER memoria up` has filled on another machine.
 
@@ -59,11 +60,15 @@ def up(
 
 
 async def _up(folder: Path | None, *, verify: bool) -> dict[str, str | int]:
+    from memoria.cli.make_startup_cache import make_later
     from memoria.cli.warming import PLANNING, warm_up
     from memoria.local import LocalNeo4j
     from memoria.local.left_behind import remove_left_behind
+    from memoria.local.settings import Layout
 
     local = LocalNeo4j()
+    layout = Layout.of(local.home)
+    was_started_before = layout.initialised.exists()
     await asyncio.to_thread(remove_left_behind, local.home)
     running = await local.status()
     if running is not None and not verify and folder is None:
@@ -91,6 +96,8 @@ async def _up(folder: Path | None, *, verify: bool) -> dict[str, str | int]:
         started = (await local.start(progress=show)).to_dict()
         spinner.update(PLANNING)
         await warm_up()
+    if running is None and was_started_before:  # a first user needs the processor, not a cache
+        make_later(layout)
     return started | facts
 
 

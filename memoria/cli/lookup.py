@@ -25,7 +25,7 @@ from memoria.cli.common import (
 )
 from memoria.cli.connection import Connection
 from memoria.cli.filtering import Filtering
-from memoria.cli.nothing import say_nothing_found
+from memoria.cli.nothing import say_excluded, say_nothing_found
 from memoria.cli.render import SHOWN_CHARS, print_table
 from memoria.graph.hydrate import superseded_of
 from memoria.retriever import GraphRetriever
@@ -99,6 +99,7 @@ def list_(
     async def read(store: Store) -> MemoryPage:
         retriever = GraphRetriever(store, scope=scope)
         found = await retriever.list(where=where, limit=limit, after=after)
+        await say_excluded(store, [scope], where)
         if not found.memories:
             await say_nothing_found(store, scope, _none_fits(scope), where)
         return found
@@ -134,6 +135,7 @@ def recent(
 
     async def read(store: Store) -> tuple[MemoryNode, ...]:
         found = await GraphRetriever(store, scope=scope).recent(where=where, limit=limit)
+        await say_excluded(store, [scope], where)
         if not found:
             await say_nothing_found(store, scope, _none_fits(scope), where)
         return found

@@ -186,10 +186,8 @@ def _detect(connection: Connection, as_json: bool) -> None:
 
 
 def _create(mapping: GraphMapping, connection: Connection) -> None:
-    from memoria.cli.warming import plan_recalls
+    from memoria.cli.warming import plan_mapped_recalls
     from memoria.graph.mapping.creating import create_indexes
-    from memoria.graph.mapping.parts import WHOLE_GRAPH
-    from memoria.graph.mapping.reading import MappedGraph
 
     announce = partial(err.print, markup=False)
 
@@ -197,18 +195,19 @@ def _create(mapping: GraphMapping, connection: Connection) -> None:
         made = await create_indexes(store, mapping, announce)
         if made:
             # Errors in the mapping are reported by the next step.
-            await plan_recalls(store.translated(partial(MappedGraph, mapping)), WHOLE_GRAPH)
+            await plan_mapped_recalls(store, mapping)
         return made
 
     made = connection.run(work)
-    hint(f"created {made}" if made else "no index is missing")
+    hint(f"created {made}" if made else "no index to create")
 
 
 def _overlay(
     mapping: GraphMapping, connection: Connection, scope: str, embedder: str | None, as_json: bool
 ) -> None:
     from memoria.cli.embedders import embedder_choice, load_model
-    from memoria.graph.mapping.reading import scope_of
+    from memoria.cli.nothing import say_nothing_found
+    from memoria.graph.mapping.reading import MappedGraph, scope_of
     from memoria.ingest.overlay import overlay
 
     read, choose = scope_of(mapping, scope) or scope, embedder_choice(embedder)
@@ -217,7 +216,10 @@ def _overlay(
         model = await choose(store)
         await load_model(model)
         with progress_bars() as progress:
-            return await overlay(store, mapping, scope=read, embedder=model, progress=progress)
+            done = await overlay(store, mapping, scope=read, embedder=model, progress=progress)
+        if not done.written.memories + done.written.skipped:
+            await say_nothing_found(store.translated(partial(MappedGraph, mapping)), read)
+        return done
 
     done = connection.run(work)
     written = done.written

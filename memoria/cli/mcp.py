@@ -49,16 +49,25 @@ class Exploring(OptionGroup):
             help="Name of a profile, such as default; none (rank by energy); or a file of weights.",
         ),
     ] = None
+    time_zone: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ZONE",
+            help="Time zone of the users' days, such as Europe/Berlin; if not given, UTC.",
+        ),
+    ] = None
 
     @property
     def config(self) -> RetrieverConfig | None:
         """The settings; None if no option was given."""
-        if self.strategy is None and not self.settings and self.relevance is None:
+        given = (self.strategy, self.relevance, self.time_zone)
+        if not self.settings and all(each is None for each in given):
             return None
         from memoria.cli.choices import exploration_config, weights_named
         from memoria.recall.strategies import TransferEnergy
 
         config = exploration_config(self.strategy or TransferEnergy.name, {}, self.settings)
+        config = replace(config, time_zone=self.time_zone)
         if self.relevance is None:
             return config
         return replace(config, relevance=weights_named(self.relevance))
@@ -141,6 +150,7 @@ class Serving(OptionGroup):
             grant=Grant(scope=scope, read_only=read_only, also_read=tuple(self.also or ())),
             tokens=given,
             allow_forget=self.allow_forget,
+            mapped=connection.mapping is not None,
         )
 
     def check_host(self) -> None:

@@ -1,18 +1,38 @@
 """Say that a command found nothing, and whether its scope holds any memories.
 
-In: a store, a scope. Out: a line on standard error. Reads only, and only after nothing was found.
+In: a store, a scope. Out: a line on standard error. Reads only, after nothing was found, or where
+memories were excluded by name.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from memoria._support.nearest import did_you_mean
-from memoria.cli.common import warn
+from memoria.cli.common import one_line, warn
 from memoria.graph.naming import unknown_names
 from memoria.graph.stats import count_memories, list_scopes
+from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.types import MemoryFilter
 
 _ANYTHING = MemoryFilter()
+
+
+async def unknown_ids(store: Store, scopes: Sequence[str], ids: Iterable[str]) -> list[str]:
+    """Return those of the ids that no memory of any of the scopes has."""
+    missing = list(ids)
+    for scope in scopes:
+        if missing:
+            missing = list((await GraphRetriever(store, scope=scope).get(missing)).missing)
+    return missing
+
+
+async def say_excluded(store: Store, scopes: Sequence[str], where: MemoryFilter) -> None:
+    """Print which memories that a filter excludes are not there: their ids may be mistyped."""
+    for id_ in await unknown_ids(store, scopes, where.exclude_ids):
+        known = ", ".join(map(one_line, scopes))
+        warn(f"--exclude-id {one_line(id_)}: no memory of scope {known} has this id")
 
 
 async def no_memories(store: Store, scope: str) -> str:

@@ -12,12 +12,14 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import IO, cast
 
 import typer
 
+from memoria._support.home import EXPORTING, UNFINISHED, default_home
+from memoria._support.process_files import while_running
 from memoria.ingest.vault import VaultWriter
 
 STDOUT = "-"
@@ -57,9 +59,9 @@ def opened(output: str) -> Iterator[IO[bytes]]:
     else:
         path = path.resolve()  # write to the target, so that a link stays a link
         with _naming(output):
-            number, name = tempfile.mkstemp(prefix=".memoria-export-", dir=path.parent)
+            number, name = tempfile.mkstemp(prefix=UNFINISHED, dir=path.parent)
         try:
-            with os.fdopen(number, "wb") as file:
+            with _announced(Path(name)), os.fdopen(number, "wb") as file:
                 if (
                     path.suffix == ".gz"
                 ):  # without name and time, so that equal content gives equal bytes
@@ -90,15 +92,22 @@ def vault(output: str) -> Iterator[Callable[[str], object]]:
     """
     path = Path(output)
     with _naming(output):
-        folder = Path(tempfile.mkdtemp(prefix=".memoria-export-", dir=path.absolute().parent))
+        folder = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=path.absolute().parent))
     try:
-        writer = VaultWriter(folder)
-        yield writer.add
-        writer.close()
-        with _naming(output):
-            folder.replace(path)
+        with _announced(folder):
+            writer = VaultWriter(folder)
+            yield writer.add
+            writer.close()
+            with _naming(output):
+                folder.replace(path)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _announced(unfinished: Path) -> AbstractContextManager[None]:
+    """Note where an export writes, so that its file is found again if the process is killed."""
+    facts = {"path": str(unfinished)}
+    return while_running(default_home() / EXPORTING / f"{unfinished.name}.json", facts)
 
 
 @contextmanager

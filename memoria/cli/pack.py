@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, TypeVar
 
 import typer
@@ -15,17 +15,20 @@ from memoria.cli.common import Json, print_json, print_text
 from memoria.cli.packing import Packing
 from memoria.errors import InvalidInputError
 from memoria.ingest.jsonl import at_place
-from memoria.recall.context import ContextBuilder, left_out, with_links
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.context import ContextBuilder, left_out
+from memoria.recall.packing import flat, relevance_of, worth_of
+from memoria.recall.ranking import NOTHING_KNOWN
+from memoria.recall.texts import Completed
 from memoria.serialize import (
+    edges_from,
     explorations_from,
     hits_from,
-    needed_from,
     plain_context,
-    probabilities_from,
     ranked_from,
-    scores_from,
+    trace_from,
 )
-from memoria.types import Path
+from memoria.types import RankedMemory
 
 T = TypeVar("T")
 
@@ -56,22 +59,26 @@ def pack(
         raise typer.BadParameter("name files, or pipe in the output of explore --json")
     if (files or []).count(STDIN) > 1:
         raise typer.BadParameter("standard input can be read only once: name - once")
-    builder = ContextBuilder(packing.budget, config=packing.config)
-    worth: dict[str, float] | None = {}
-    likely: dict[str, float] = {}
     documents = [read_document(name, _document) for name in files or [STDIN]]
+    ranked = [entry for document in documents for entry in document.ranked]
+    builder = ContextBuilder(packing.budget, config=packing.config)
     for document in documents:
-        for path in document.paths:
+        for path in (*document.found.linked, *document.found.hits):
             builder.add(path)
-        # A memory that one of the documents needs for its question enters.
-        likely |= {id_: max(p, likely.get(id_, 0.0)) for id_, p in document.relevance.items()}
-        if worth is None or document.worth is None:  # ranked and unranked can't be compared
-            worth = None
-        else:
-            worth |= {id_: max(w, worth.get(id_, 0.0)) for id_, w in document.worth.items()}
-    # An exploration that was asked for by its seeds has no question to be irrelevant to.
-    relevance = None if worth is None else likely
-    context = builder.build(worth=worth, relevance=relevance, hidden=_hidden(documents))
+    builder.set_edges(edge for document in documents for edge in document.found.facts.edges)
+    worth = None
+    ranked_by = {document.by for document in documents}
+    if len(ranked_by) == 1 and None not in ranked_by:  # others can't be compared
+        worth = _most(document.worth for document in documents)
+    # A memory that one of the documents needs for its question enters.
+    likely = _most(relevance_of(document.ranked) for document in documents)
+    context = builder.build(
+        worth=worth,
+        relevance=None if worth is None else likely,
+        hidden=_hidden(documents),
+        newer={entry.id: entry.newer for entry in ranked if entry.newer is not None},
+        query=" ".join(document.query for document in documents) or None,
+    )
     packing.say_too_small(context)
     packing.say_irrelevant(context, likely.values())
     if as_json:
@@ -98,12 +105,18 @@ def read_document(name: str, read: Callable[[Any], T]) -> T:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Document:
-    """What one document says: its paths, and what is known of their memories, by id."""
+    """The memories found in one document and, unless it was only explored, their ranking."""
 
-    paths: Sequence[Path]
-    worth: Mapping[str, float] | None
-    relevance: Mapping[str, float]
-    hidden: Collection[str]  # the filter of the recall left them out
+    found: Completed
+    by: str | None = None  # ranked by: relevance, or the energies of a strategy
+    query: str = ""
+    ranked: Sequence[RankedMemory] = ()
+    worth: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def hidden(self) -> set[str]:
+        """Ids of the memories that the filter of the recall left out."""
+        return set() if self.by is None else left_out(self.found.linked, self.worth)
 
 
 def _document(data: Any) -> _Document:
@@ -113,21 +126,47 @@ def _document(data: Any) -> _Document:
             "--also",
             field="layers",
         )
-    explored = (path for found in explorations_from(data) for path in found.paths)
-    paths = [*explored, *needed_from(data)]
-    scores, ranked = scores_from(data), ranked_from(data)
-    return _Document(
-        paths=[*paths, *hits_from(data)],
-        worth=None if scores is None else with_links(paths, scores),
-        relevance=probabilities_from(data),
-        hidden=() if ranked is None else left_out(paths, ranked),
+    if not (isinstance(data, dict) and "ranked" in data):
+        explored = explorations_from(data)
+        return _Document(
+            found=Completed(explorations=explored, hits=(), needed=(), facts=NOTHING_KNOWN)
+        )
+    trace = trace_from(data)
+    found = Completed(
+        explorations=trace.explorations,
+        hits=hits_from(data),
+        needed=trace.needed,
+        facts=replace(NOTHING_KNOWN, edges=edges_from(data)),
     )
+    ranked = ranked_from(data, (*found.linked, *found.hits))
+    config = RetrieverConfig()
+    if trace.config.get("relevance") is None:
+        config = replace(config, relevance=None)
+    if trace.window is not None and trace.window.only:
+        found = flat(found, ranked)
+    return _Document(
+        found=found,
+        by="relevance" if config.relevance else str(trace.config.get("strategy")),
+        query=trace.query,
+        ranked=ranked,
+        worth=worth_of(found, ranked, config),
+    )
+
+
+def _most(known: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """Return the highest of the values of each id."""
+    most: dict[str, float] = {}
+    for values in known:
+        most |= {id_: max(value, most.get(id_, value)) for id_, value in values.items()}
+    return most
 
 
 def _hidden(documents: Iterable[_Document]) -> set[str]:
     """Return the ids that every document with such a memory has left out."""
     hidden, shown = set[str](), set[str]()
     for document in documents:
-        hidden.update(document.hidden)
-        shown |= {id_ for path in document.paths for id_ in path.ids} - set(document.hidden)
+        out = document.hidden
+        hidden |= out
+        paths = (*document.found.linked, *document.found.hits)
+        shown |= {id_ for path in paths for id_ in path.ids} - out
     return hidden - shown

@@ -27,7 +27,7 @@ from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
 from memoria.cli.filtering import Filtering
 from memoria.cli.holding import Holding, TimePhrases
 from memoria.cli.mapping import MappedConnection
-from memoria.cli.nothing import say_nothing_found
+from memoria.cli.nothing import say_excluded, say_nothing_found
 from memoria.cli.packing import Packing
 from memoria.cli.render import screen, show_paths, summary
 from memoria.cli.showing import Showing
@@ -40,7 +40,7 @@ from memoria.retriever import GraphRetriever
 from memoria.serialize import brief_recall, plain_explorations, plain_recall
 from memoria.store import Store
 from memoria.store.config import StoreConfig
-from memoria.types import Exploration, Recall, Seed
+from memoria.types import Exploration, MemoryFilter, Recall, Seed
 
 DEFAULTS = RetrieverConfig()
 _FIRST_ANSWER_S = 60.0
@@ -142,7 +142,7 @@ def recall(
             await load_model(model)  # after the server was checked: it takes long
             scopes = (scope, *also) if also else None
             found = await retriever.recall(question, query_tags=tags, where=where, scopes=scopes)
-        return await _say_unfound(store, found, scopes or (scope,))
+        return await _say_unfound(store, found, scopes or (scope,), where)
 
     # A freshly started server is slow to report its version; the recall has its own deadline.
     found = connection.run(ask, StoreConfig(query_timeout_s=_FIRST_ANSWER_S))
@@ -156,8 +156,11 @@ def recall(
         showing.show(found, budget=packing.budget, wrap=packing.format_ != "json")
 
 
-async def _say_unfound(store: Store, found: Recall, scopes: Sequence[str]) -> Recall:
-    """Say in which scopes nothing was found: they may be empty, or have another name."""
+async def _say_unfound(
+    store: Store, found: Recall, scopes: Sequence[str], where: MemoryFilter
+) -> Recall:
+    """Say in which scopes nothing was found, and which excluded ids: they may be mistyped."""
+    await say_excluded(store, scopes, where)
     hits = (*found.seeds.seeds, *found.seeds.runners_up)
     for name in scopes:
         if not any(hit.scope in ("", name) for hit in hits):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -79,7 +78,7 @@ def remember(
     if done.superseded_by is not None:
         warn(f"it is no longer valid: {one_line(done.superseded_by)} supersedes it")
     print_doubt(done.certain)
-    print_facts(asdict(done), as_json, _said(done, scope))
+    print_facts(done.facts(), as_json, _said(done, scope))
 
 
 def _said(done: Remembered, scope: str) -> str:

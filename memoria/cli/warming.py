@@ -18,6 +18,9 @@ from memoria.cli.common import err
 from memoria.cli.connection import on_target
 from memoria.connection import find_target
 from memoria.errors import MemoriaError
+from memoria.graph.mapping.model import GraphMapping
+from memoria.graph.mapping.parts import WHOLE_GRAPH
+from memoria.graph.mapping.reading import MappedGraph
 from memoria.recall.warming import warm_plans
 from memoria.store import Store
 
@@ -36,6 +39,11 @@ async def plan_recalls(store: Store, scope: str = "default") -> None:
             await warm_plans(store, scope=scope)
 
 
+async def plan_mapped_recalls(store: Store, mapping: GraphMapping) -> None:
+    """Let the server plan the queries of recalls of a mapped graph, after new indexes as well."""
+    await plan_recalls(store.translated(partial(MappedGraph, mapping)), WHOLE_GRAPH)
+
+
 async def warm_up() -> None:
     """Warm the plans of the local server; if that takes long, leave it to another process."""
     try:
@@ -49,7 +57,7 @@ async def warm_up() -> None:
 
 def _continue_later() -> None:
     subprocess.Popen(
-        [sys.executable, "-m", "memoria.cli.warming"],
+        [sys.executable, "-P", "-m", "memoria.cli.warming"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -197,8 +197,16 @@ def _fetch(
     log.info("downloading %d jars", len(jars))
     try:
         maven.download_all(jars, cache, report)
+    except ValueError as exc:  # a malformed address or password, which the error shows
+        fault = type(exc).__name__
     except requests.RequestException as exc:
         raise LocalServerError(_network_message(jars[0].coordinate, exc)) from exc
+    else:
+        return
+    raise LocalServerError(
+        f"can't download {jars[0].coordinate}: the address or the password of the repository or of "
+        f"the proxy is malformed ({fault}): correct MEMORIA_MAVEN_URL or HTTPS_PROXY"
+    )
 
 
 def _copy_all(

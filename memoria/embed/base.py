@@ -175,7 +175,7 @@ def check_name(name: object, field: str = "name") -> str:
     try:
         return check_id(name, field)
     except InvalidInputError as exc:
-        raise ConfigError(str(exc)) from exc
+        raise ConfigError(str(exc), field=exc.field) from exc
 
 
 def check_dimensions(dimensions: object) -> int:

@@ -56,9 +56,9 @@ class CallableEmbedder:
         name: str,
         query_function: EmbedFunction | None = None,
     ) -> None:
-        for candidate in (function, query_function):
-            if candidate is not None and not callable(candidate):
-                raise ConfigError(f"not a function: {type(candidate).__name__}")
+        for field, given in (("function", function), ("query_function", query_function)):
+            if given is not None and not callable(given):
+                raise ConfigError(f"not a function: {type(given).__name__}", field=field)
         self._function = function
         self._query_function = query_function if query_function is not None else function
         self._dimensions = check_dimensions(dimensions)

@@ -81,10 +81,13 @@ class OnnxEmbedder:
         if model not in ONNX_MODELS:
             raise ConfigError(
                 f"unknown ONNX model {model!r}; choose one of {', '.join(ONNX_MODELS)}, "
-                "or use SentenceTransformerEmbedder or CallableEmbedder"
+                "or use SentenceTransformerEmbedder or CallableEmbedder",
+                field="model",
             )
         if threads is not None and not 1 <= threads <= MAX_THREADS:
-            raise ConfigError(f"threads must be in [1, {MAX_THREADS}], got {threads}")
+            raise ConfigError(
+                f"threads must be in [1, {MAX_THREADS}], got {threads}", field="threads"
+            )
         self._model = ONNX_MODELS[model]
         self._home = home
         self._threads = threads or min(8, _cores())

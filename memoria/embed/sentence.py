@@ -62,7 +62,9 @@ class SentenceTransformerEmbedder:
         prompts: Mapping[str, str] | None = None,
     ) -> None:
         if batch_size < 1:
-            raise ConfigError(f"batch_size must be at least 1, got {batch_size}")
+            raise ConfigError(
+                f"batch_size must be at least 1, got {batch_size}", field="batch_size"
+            )
         self._path = check_name(model, "model")
         self._name = check_name(name) if name is not None else self._path
         self._device = device

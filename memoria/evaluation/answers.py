@@ -30,7 +30,7 @@ from memoria.recall.ranking import (
     with_needs,
     with_session,
 )
-from memoria.recall.ranking.calibration import LEANING, MARGIN
+from memoria.recall.ranking.calibration import OF_QUESTION
 from memoria.recall.ranking.config import FEATURES, RelevanceConfig
 from memoria.recall.ranking.energy import rank_by_energy
 from memoria.store import Store
@@ -60,8 +60,9 @@ class Answer:
         As `RankedMemory.session`, by id.
     messages
         Id of a memory -> id of the message that it counts as. Others count as themselves.
-    margin, leaning
-        As `Calibration.asks_margin` and `Calibration.asks_leaning`; None if they are not known.
+    likeness
+        The features of the calibration that belong to the question: `OF_QUESTION`; empty if they
+        are not known.
     """
 
     question: Question
@@ -72,8 +73,7 @@ class Answer:
     adjacent: Mapping[str, Sequence[str]] = field(default_factory=dict)
     sessions: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     messages: Mapping[str, str] = field(default_factory=dict)
-    margin: float | None = None
-    leaning: float | None = None
+    likeness: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def items(self) -> tuple[str, ...]:
@@ -91,9 +91,7 @@ class Answer:
         sums = weighted_sum(values, dict(zip(FEATURES, weights, strict=True)))
         in_order = with_adjacent(sums, sums, self.ids, self.adjacent)
         in_session = with_session(in_order, sums, self.ids, self.sessions)
-        if self.margin is not None and self.leaning is not None:
-            values[MARGIN] = np.full(len(self.ids), self.margin)
-            values[LEANING] = np.full(len(self.ids), self.leaning)
+        values |= {name: np.full(len(self.ids), value) for name, value in self.likeness.items()}
         return values, with_needs(in_session, self.ids, self.needs)
 
     def ranked(self, weights: Array) -> tuple[str, ...]:
@@ -203,6 +201,10 @@ def _answer(question: Question, recall: Recall, dataset: Dataset, by_energy: boo
         adjacent={id_: found[id_].adjacent for id_ in ids if found[id_].adjacent},
         sessions={id_: session for id_ in ids if (session := found[id_].session) is not None},
         messages=dict(zip(ids, dataset.items_of(question.scope, ids), strict=True)),
-        margin=next((found[id_].features.get(MARGIN) for id_ in ids), None),
-        leaning=next((found[id_].features.get(LEANING) for id_ in ids), None),
+        likeness={
+            name: value
+            for id_ in ids[:1]
+            for name, value in found[id_].features.items()
+            if name in OF_QUESTION
+        },
     )

@@ -53,7 +53,9 @@ class EvaluationConfig:
         object.__setattr__(self, "ks", tuple(sorted(set(self.ks))))
         object.__setattr__(self, "excluded", tuple(dict.fromkeys(self.excluded)))
         if not self.ks or not 1 <= self.ks[0] <= self.ks[-1] <= 1_000:
-            raise ConfigError(f"ks must be whole numbers from 1 to 1000, got {list(self.ks)}")
+            raise ConfigError(
+                f"ks must be whole numbers from 1 to 1000, got {list(self.ks)}", field="ks"
+            )
         check = SettingsCheck(self)
         if self.limit is not None:
             check.whole("limit", 1, sys.maxsize)

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Collection
 from memoria.embed import Embedder
 from memoria.evaluation.dataset import Dataset, Question
 from memoria.recall.config import RetrieverConfig
+from memoria.recall.subjects import embed_examples
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.types import MemoryFilter, RankedMemory, Recall
@@ -27,6 +28,8 @@ async def open_engine(
     scopes = list(dataset.memories)
     retriever = GraphRetriever(store, scope=scopes[0], embedder=embedder, config=config)
     await retriever.server_facts()
+    if retriever.embedder is not None:
+        await embed_examples(retriever.embedder)
 
     async def ask(question: Question) -> Recall:
         own = retriever.for_scope(question.scope)

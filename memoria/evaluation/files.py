@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memoria._support.checks import check_string
+from memoria._support.checks import MAX_DIMENSIONS, check_string
 from memoria._support.wording import kind_of, number_of
 from memoria.errors import InvalidInputError
 from memoria.ingest.jsonl import parse_object, raw_lines
@@ -174,6 +174,8 @@ def read_vectors(path: Path, *, count: int, what: str) -> NDArray[np.float64]:
         raise InvalidInputError(f"{path}: can't be read as an array: {exc}") from exc
     if array.ndim != 2 or array.dtype.kind != "f":
         raise InvalidInputError(f"{path}: must contain one array of two axes, of floats")
+    if array.shape[1] > MAX_DIMENSIONS:
+        raise InvalidInputError(f"{path}: vectors may have up to {MAX_DIMENSIONS} numbers")
     if len(array) != count:
         raise InvalidInputError(f"{path}: has {number_of(len(array), 'row')} for {count} {what}")
     vectors = array.astype(np.float64)

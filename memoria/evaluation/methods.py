@@ -58,7 +58,9 @@ def check_method(name: str, embedder: Embedder | None) -> None:
         A method of this name does not exist, or it needs vectors or a package that are missing.
     """
     if name not in METHODS:
-        raise ConfigError(f"method must be one of {', '.join(METHODS)}; got {name!r}")
+        raise ConfigError(
+            f"method must be one of {', '.join(METHODS)}; got {name!r}", field="method"
+        )
     if name in _NEED_VECTORS and embedder is None:
         raise ConfigError(
             f"{name} needs vectors: name an embedder, or use the vectors of the dataset "

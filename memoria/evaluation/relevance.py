@@ -66,12 +66,12 @@ def fit_calibration(sets: Sequence[Answers], weights: Array) -> Calibration | No
     an answer from own and foreign questions, which candidate is evidence from own questions.
     Without any vector a calibration can't be fitted: None.
     """
-    if all(one.margin is None for each in sets for one in each.answers):
+    if all(not one.likeness for each in sets for one in each.answers):
         return None
     asked, answered, evident = ([list[Judged]() for _ in sets] for _ in range(3))
     for place, each in enumerate(sets):
         for one in (*each.answers, *each.foreign):
-            if one.margin is None:
+            if not one.likeness:
                 continue
             values, sums = one.summed(weights)
             is_talk, is_own = one.question.category == SMALL_TALK, bool(one.question.gold)
@@ -124,7 +124,7 @@ def figures(asked: Answers, found: Sequence[Array]) -> CalibrationFigures:
 
 def relevance_of(answer: Answer, weights: Array, calibration: Calibration) -> Array:
     """Return the probability of each candidate of an answer; (N,)."""
-    if answer.margin is None:
+    if not answer.likeness:
         return np.zeros(len(answer.ids))
     values, sums = answer.summed(weights)
     return probabilities(values, sums, calibration)

@@ -136,7 +136,7 @@ def check_folds(datasets: Sequence[Dataset], config: EvaluationConfig, folds: in
     """
     check_excluded(datasets, config)
     if folds < 2:
-        raise ConfigError(f"folds must be at least 2, got {folds}")
+        raise ConfigError(f"folds must be at least 2, got {folds}", field="folds")
     for dataset in datasets:
         asked = len(headline_questions(dataset, config))
         if asked < folds:

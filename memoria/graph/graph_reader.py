@@ -31,7 +31,7 @@ from memoria.types import (
     RelationRoles,
     filter_of,
 )
-from memoria.types.history import aware_time
+from memoria.types.history import utc_time
 from memoria.types.validity import Validity
 
 #: Most memories that one call returns.
@@ -100,7 +100,7 @@ class GraphReader:
     ) -> tuple[PathProperties, ...]:
         """Read stored properties; see `memoria.GraphRetriever.properties_of`."""
         names = None if properties is None else list(check_strings(properties, "properties"))
-        at = Validity.now() if as_of is None else Validity(at=aware_time(as_of, "as_of"))
+        at = Validity.now() if as_of is None else Validity(at=utc_time(as_of, "as_of"))
         given = list(paths)
         of_scopes = {}
         for scope in dict.fromkeys(path.scope for path in given):

@@ -1,4 +1,4 @@
-"""Say which kinds and tags of a filter no memory of a scope has: they may be mistyped.
+"""Say which names of a filter no memory of a scope has: they may be mistyped.
 
 In: a filter that nothing fitted. Out: sentences. Reads only. Queries: ``graph.stats_memories``,
 ``graph.stats_tags``.
@@ -6,9 +6,10 @@ In: a filter that nothing fitted. Out: sentences. Reads only. Queries: ``graph.s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from memoria._support.nearest import did_you_mean
+from memoria.graph.mapping.reading import MappedGraph
 from memoria.graph.server_facts import current_facts
 from memoria.store import Store
 from memoria.store.queries import load
@@ -22,6 +23,8 @@ async def unknown_names(
     store: Store, scope: str, where: MemoryFilter, *, until: float | None = None
 ) -> tuple[str, ...]:
     """Return a sentence for each kind and tag of a filter that no memory of the scope has.
+
+    In a mapped graph also for each key of ``metadata`` that the mapping does not read.
 
     Parameters
     ----------
@@ -43,7 +46,19 @@ async def unknown_names(
         given = {"scope": scope, "limit": _TAGS}
         row = (await store.run(load("graph.stats_tags"), given, until=until))[0]
         said += _unknown("tag", where.tags, [tag for tag, _ in row["tags"]])
+    if where.metadata and isinstance(store.translation, MappedGraph):
+        said += _unread(where.metadata, store.translation.mapping.properties)
     return tuple(said)
+
+
+def _unread(keys: Iterable[str], read: Sequence[str] | bool) -> list[str]:
+    known = () if isinstance(read, bool) else read
+    return [
+        f"the mapping does not read the property {key!r}: add it to properties in the mapping"
+        f"{did_you_mean(key, known)}"
+        for key in keys
+        if read is not True and key not in known
+    ]
 
 
 def _unknown(what: str, names: Iterable[str], known: list[str]) -> list[str]:

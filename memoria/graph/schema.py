@@ -139,7 +139,8 @@ async def _name_and_size(
         if dimensions not in (None, size):
             raise ConfigError(
                 f"dimensions is {dimensions}, but the embedder makes vectors of {size}: leave "
-                "dimensions out"
+                "dimensions out",
+                field="dimensions",
             )
         dimensions = size
     if dimensions is not None:

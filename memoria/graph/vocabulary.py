@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import get_args
 
@@ -15,14 +16,19 @@ from memoria.types import SuppressionKind
 from memoria.types.memory import RELATED as RELATED  # the default of `Relation`
 from memoria.types.roles import usual_names
 
-# --- ids ------------------------------------------------------------------------------------------
+# --- remembered texts -----------------------------------------------------------------------------
 
-_REMEMBERED = re.compile(r"mem-[0-9a-f]{24}")
+#: Key of the metadata that `GraphWriter.remember` gives a memory, with the value true.
+REMEMBERED = "remembered"
+_REMEMBERED_ID = re.compile(r"mem-[0-9a-f]{24}")
 
 
-def is_remembered(id_: str) -> bool:
-    """Tell whether an id is one that `GraphWriter.remember` makes of a text."""
-    return _REMEMBERED.fullmatch(id_) is not None
+def is_remembered(id_: str, metadata: Mapping[str, object]) -> bool:
+    """Tell whether `GraphWriter.remember` wrote a memory.
+
+    Older versions gave it no metadata; then the id tells, if it was made of the text.
+    """
+    return metadata.get(REMEMBERED) is True or _REMEMBERED_ID.fullmatch(id_) is not None
 
 
 # --- labels and kinds of nodes --------------------------------------------------------------------
@@ -113,6 +119,9 @@ USUAL_ORDER = usual_names(
     *("next part", "reply", "reply to", "replies to", "replied to", "in reply to"),
     *("folgt auf", "antwortet auf", "suivant", "répond à", "siguiente", "responde a"),
 )
+
+#: The relations that say no more than the two texts that they join, in lower case.
+PLAIN_RELATIONS = (*sorted(_PLAIN), *USUAL_ORDER)
 
 
 @lru_cache(maxsize=1_024)

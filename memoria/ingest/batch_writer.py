@@ -80,7 +80,9 @@ class BatchWriter:
         self.scope = check_scope(scope)
         self.kinds = check_kinds(kinds)
         if linker is not None and linker.scope != self.scope:
-            raise ConfigError(f"the linker is for scope {linker.scope!r}, not {self.scope!r}")
+            raise ConfigError(
+                f"the linker is for scope {linker.scope!r}, not {self.scope!r}", field="linker"
+            )
         self.linker = linker
         self.embedder = None if embedder is None else checked_embedder(embedder)
         self.batch_size = batch_size
@@ -98,8 +100,12 @@ class BatchWriter:
         relations: Iterable[Relation] = (),
         *,
         skip_invalid: bool = False,
+        undated: bool = False,
     ) -> WriteReport:
-        """Write memories, then relations; see `memoria.GraphWriter.write`."""
+        """Write memories, then relations; see `memoria.GraphWriter.write`.
+
+        With ``undated``, new memories without ``created_at`` get no time, instead of the present.
+        """
         check_list(memories, Memory)
         check_list(relations, Relation)
         await self.ready()
@@ -111,7 +117,9 @@ class BatchWriter:
             first += len(batch)
             before = len(seen)
             seen.update(memory.id for memory in valid)
-            report = report.plus(await self.write_memory_batch(valid, left_out)).plus(
+            timeless = [m.id for m in valid if undated and m.created_at is None]
+            done = await self.write_memory_batch(valid, left_out, undated=timeless)
+            report = report.plus(done).plus(
                 WriteReport(duplicates=len(valid) - (len(seen) - before))
             )
         first = 0
@@ -172,17 +180,22 @@ class BatchWriter:
         check_memory(memory, self.kinds, self.facts)
 
     async def write_memory_batch(
-        self, memories: Sequence[Memory], left_out: LeftOut | None = None
+        self,
+        memories: Sequence[Memory],
+        left_out: LeftOut | None = None,
+        *,
+        undated: Collection[str] = (),
     ) -> WriteReport:
         """Write checked memories in one transaction, then link them; an id's last memory counts.
 
         Memories whose vectors have another size than the index go to ``left_out``; None raises.
+        ``undated`` are the ids of new memories that get no time.
         """
         if not memories:
             return WriteReport()
         made, memories = await self.set_up(memories, left_out)
         with self._recorded(len(memories)):
-            parameters, embedded = await self._memory_parameters(memories)
+            parameters, embedded = await self._memory_parameters(memories, undated)
             query = load("ingest.memories").at(self.generation)
             row = (await self._store.run(query, parameters))[0]
             if row["written"] < len(parameters["rows"]):

@@ -69,7 +69,8 @@ async def ingest_files(
     """Write every memory of the files, then every edge.
 
     The call may be repeated after an interruption: memories and edges that exist are updated, and
-    a memory that has a vector for the same text is not embedded again.
+    a memory that has a vector for the same text is not embedded again. A new memory without
+    ``created_at`` gets the present time, and none if it is null.
 
     Parameters
     ----------
@@ -113,6 +114,7 @@ class _Ingest:
         self._edges = 0
         self._files: list[str] = []
         self._seen: set[str] = set()
+        self._undated: set[str] = set()  # of the batch
 
     async def run(self, paths: Iterable[str | PathLike[str]]) -> IngestReport:
         """Write all memories as they are read, then all edges."""
@@ -125,7 +127,10 @@ class _Ingest:
         while batch := await in_daemon_thread(partial(self._next_memories, lines)):
             memories += len(batch)
             self._seen.update(memory.id for memory in batch)
-            report = report.plus(await self._writer.write_memory_batch(batch, self._left_out))
+            done = await self._writer.write_memory_batch(
+                batch, self._left_out, undated=self._undated
+            )
+            report = report.plus(done)
             self._progress("memories", report.memories, None)
         self._progress("memories", report.memories, report.memories)
         self._spool.seek(0)
@@ -146,12 +151,15 @@ class _Ingest:
         """Read lines until a batch of memories is full; write edges to the spool."""
         batch: list[Memory] = []
         held = 0
+        self._undated = set()
         for line in lines:
             self._lines += 1
             try:
                 if isinstance(line.value, Memory):
                     self._writer.check_memory(line.value)
                     batch.append(line.value)
+                    if line.undated:
+                        self._undated.add(line.value.id)
                     held += size_of(line.value)
                 else:
                     check_relation(line.value)

@@ -17,7 +17,7 @@ from memoria._support import telemetry
 from memoria._support.progress import ProgressCallback, silent
 from memoria.graph.graph_reader import matching_ids
 from memoria.graph.server_facts import server_facts
-from memoria.graph.vocabulary import DIRECTIONAL, clock_key, scope_key
+from memoria.graph.vocabulary import DIRECTIONAL, clock_key, pending_key, scope_key
 from memoria.ingest.rows import batches
 from memoria.store import Store, Transaction
 from memoria.store.queries import load
@@ -159,6 +159,7 @@ class Forgetting:
             "cleared": {name: None for name in MEMORY_PROPERTIES if name != "id"},
             "kinds": list(self.kinds),
             "known": list(MEMORY_PROPERTIES),
+            "pending": pending_key(self.scope),
             "stay": list(stay),
         }
 

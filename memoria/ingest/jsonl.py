@@ -77,12 +77,15 @@ class Line:
         The bytes of the line, without the line break.
     value
         The memory or the relation that the line holds.
+    undated
+        Whether it says that the time of its memory is not known: its ``created_at`` is null.
     """
 
     file: str
     number: int
     raw: bytes
     value: Memory | Relation | HistoryItem
+    undated: bool = False
 
     @property
     def place(self) -> str:
@@ -121,7 +124,15 @@ def read_lines(
                 on_invalid(located)
             else:
                 if value is not None:
-                    yield Line(file=file, number=number, raw=raw, value=value)
+                    undated = _is_undated(raw, value)
+                    yield Line(file=file, number=number, raw=raw, value=value, undated=undated)
+
+
+def _is_undated(raw: bytes, value: object) -> bool:
+    """Tell whether the line of a memory says that its time is not known."""
+    if not isinstance(value, Memory) or value.created_at is not None or b"created_at" not in raw:
+        return False
+    return "created_at" in parse_object(raw)
 
 
 def raw_lines(path: str | PathLike[str]) -> Iterator[tuple[str, int, bytes]]:

@@ -111,7 +111,7 @@ class _Conversion:
         if getattr(line.value, "learned", None) is not None:
             self._left_out += 1
         if isinstance(line.value, Memory):
-            self._add_memory(line.value)
+            self._add_memory(line.value, undated=line.undated)
         elif not isinstance(line.value, Relation):
             self._left_out += 1
         else:
@@ -156,7 +156,7 @@ class _Conversion:
         columns = (self._source, self._target, self._relation)
         return [np.frombuffer(column, dtype=np.int64) for column in columns]
 
-    def _add_memory(self, memory: Memory) -> None:
+    def _add_memory(self, memory: Memory, *, undated: bool) -> None:
         if memory.kind not in self._kinds:
             raise InvalidInputError(
                 f"kind must be one of {', '.join(self._kinds)}, got {memory.kind!r}", field="kind"
@@ -175,7 +175,7 @@ class _Conversion:
                     f"embedding has {size}, earlier embeddings have {self._dimensions}",
                     field="embedding",
                 )
-        self._tables.add_memory(memory_row(memory, vector))
+        self._tables.add_memory(memory_row(memory, vector, undated=undated))
         self._there[number] = 1
         self._memories += 1
 

@@ -93,8 +93,13 @@ async def overlay(
             f"the mapping reads nodes with the label {shared[0]}, which memoria's own have, "
             "too: a copy in this database would become part of that graph"
         )
-    # The kind of a copy is made of its label, so that the kinds are known before.
-    mapping = replace(mapping, nodes=tuple(replace(node, kind=None) for node in mapping.nodes))
+    # The kind of a copy is made of its label, so that the kinds are known before. The type of an
+    # edge is its relation in the copy, and no tag.
+    mapping = replace(
+        mapping,
+        nodes=tuple(replace(node, kind=None) for node in mapping.nodes),
+        edges=tuple(replace(edge, words=()) for edge in mapping.edges),
+    )
     into = overlay_scope(mapping, scope)
     mapped = store.translated(partial(MappedGraph, mapping)).patient()
     writer = BatchWriter(store, scope=into, embedder=embedder, kinds=sorted(map(_kind, labels)))
@@ -103,7 +108,7 @@ async def overlay(
         nodes = (await hydrate(mapped, ids, scope=scope, until=None)).values()
         with_text = [node for node in nodes if node.text.strip() or is_connector(node)]
         copies = _built(with_text, _copy, lambda node: f"node {_brief(node.id)}", left_out)
-        report = report.plus(await writer.write(copies, skip_invalid=True))
+        report = report.plus(await writer.write(copies, skip_invalid=True, undated=True))
         progress("nodes", report.memories, None)
     async for ids in _pages(mapped, scope):
         leaving = await mapped.run(load("graph.leaving"), {"ids": ids, "scope": scope})

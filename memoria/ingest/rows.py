@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, TypeVar
 
 from memoria._support.checks import check_string
@@ -17,6 +17,7 @@ from memoria._support.wording import kind_of
 from memoria.errors import InvalidInputError
 from memoria.graph.connectors import is_connector
 from memoria.types import CoActivation, Memory, Relation, Suppression, metadata_pairs
+from memoria.types.history import in_utc
 
 MAX_BATCH_BYTES = 8_000_000
 
@@ -110,7 +111,7 @@ def json_text(value: Mapping[str, Any], field: str) -> str | None:
 
 def utc(value: datetime | None, field: str = "created_at") -> datetime | None:
     """Return the same instant in UTC; the error names the field."""
-    return None if value is None else _in_utc(value, field)
+    return None if value is None else in_utc(value, field)
 
 
 def time_text(value: datetime, field: str = "created_at") -> str:
@@ -118,16 +119,7 @@ def time_text(value: datetime, field: str = "created_at") -> str:
 
     The driver takes ten times as long to pack a datetime, and the server reads the text fast.
     """
-    return _in_utc(value, field).isoformat().replace("+00:00", "Z")
-
-
-def _in_utc(value: datetime, field: str) -> datetime:
-    try:
-        return value.astimezone(UTC)
-    except (OverflowError, ValueError) as exc:
-        raise InvalidInputError(
-            f"{field} is outside the years 1 to 9999 in UTC", field=field
-        ) from exc
+    return in_utc(value, field).isoformat().replace("+00:00", "Z")
 
 
 def batches(values: Iterable[T], size: int) -> Iterator[list[T]]:

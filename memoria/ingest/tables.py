@@ -51,7 +51,7 @@ class Tables:
     scope
         Scope of all memories.
     now
-        ``created_at`` of memories and relations without one; aware.
+        ``created_at`` of memories and relations without one, but for undated memories; aware.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class Tables:
             _text(properties["when"]),
             _text(properties["metadata"]),
             _strings(properties["metadata_pairs"] or (), "metadata"),
-            created_at or self._now,
+            created_at or ("" if row["undated"] else self._now),
             "" if valid_until is None else time_text(valid_until, "valid_until"),
             "" if vector is None else LIST_DELIMITER.join(repr(float(x)) for x in vector),
             f"Memory{LIST_DELIMITER}{row['kind']}",

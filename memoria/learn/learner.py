@@ -92,7 +92,9 @@ class Learner:
         self.scope = check_scope(scope)
         self.config = LearnConfig() if config is None else config
         if not isinstance(self.config, LearnConfig):
-            raise ConfigError(f"config must be a LearnConfig, got {kind_of(config)}")
+            raise ConfigError(
+                f"config must be a LearnConfig, got {kind_of(config)}", field="config"
+            )
         self._store = writable_store_of(store, database)
         self._clock = clock
 
@@ -228,8 +230,9 @@ class Learner:
         ----------
         kind
             ``overrides``, ``deprecated-to``, ``merged-into``: the source supersedes the target,
-            which recalls leave out from then on. ``conflicts``: both stay; under the strategy
-            ``synapse`` each suppresses the other, and other strategies ignore it.
+            which recalls leave out from then on. ``conflicts``: both stay; the newer one is ranked
+            first, the context shows the conflict, and under the strategy ``synapse`` each
+            suppresses the other.
         event_id
             Name of the event; None: a new one with each call.
 

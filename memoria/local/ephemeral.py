@@ -11,7 +11,7 @@ import json
 import shutil
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -45,6 +45,8 @@ class EphemeralNeo4j:
         Memory limits; see ``Sizes``.
     extra_settings
         Further lines of ``neo4j.conf``; they override memoria's own.
+    java_options
+        Options of Java for the server, in addition to memoria's own, which come after them.
     version
         Version of Neo4j, one of ``memoria.local.settings.NEO4J_VERSIONS``, or how one begins:
         ``5.26``.
@@ -69,12 +71,14 @@ class EphemeralNeo4j:
         heap_mb: int = 512,
         page_cache_mb: int = 64,
         extra_settings: Mapping[str, str] | None = None,
+        java_options: Sequence[str] = (),
         version: str = NEO4J_VERSION,
         progress: ProgressCallback | None = None,
     ) -> None:
         self._home = home
         self._sizes = Sizes(heap_mb=heap_mb, page_cache_mb=page_cache_mb)
         self._extra = dict(extra_settings or {})
+        self._java_options = tuple(java_options)
         self.version = whole_version(version)
         self._progress = progress
         self._layout: Layout | None = None
@@ -185,12 +189,12 @@ class EphemeralNeo4j:
             self._port = readiness.free_port()
             process.write_configuration(
                 layout,
-                jars,
                 port=self._port,
                 sizes=self._sizes,
                 extra=self._extra,
                 version=self.version,
             )
+            process.write_arguments(layout, jars, self._sizes, self._java_options)
             try:
                 await self._start_server()
             except PortTakenError:

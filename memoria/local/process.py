@@ -13,7 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -103,23 +103,30 @@ def write_private(path: Path, text: str) -> None:
 
 def write_configuration(
     layout: Layout,
-    jars: list[Path],
     *,
     port: int,
     sizes: Sizes,
     extra: Mapping[str, str],
     version: str = NEO4J_VERSION,
 ) -> None:
-    """Write ``neo4j.conf`` and the argument file; keep the logs of the previous start."""
+    """Write ``neo4j.conf``; keep the logs of the previous start."""
     text = settings.neo4j_conf(port, sizes, extra, version)
     with using(layout.root):
         for folder in (layout.conf, layout.log.parent):
             folder.mkdir(parents=True, exist_ok=True)
         (layout.conf / "neo4j.conf").write_text(text, encoding="utf-8")
-        layout.arguments.write_text(settings.argument_file(jars, sizes), encoding="utf-8")
         for log in (layout.log, layout.console):
             if log.exists():
                 log.replace(log.with_suffix(".old.log"))
+
+
+def write_arguments(
+    layout: Layout, jars: list[Path], sizes: Sizes, java_options: Sequence[str] = ()
+) -> None:
+    """Write the argument file of Java."""
+    text = settings.argument_file(jars, sizes, java_options)
+    with using(layout.root):
+        layout.arguments.write_text(text, encoding="utf-8")
 
 
 def server_command(layout: Layout, version: str = NEO4J_VERSION) -> list[str]:

@@ -15,7 +15,7 @@ from memoria._support.home import default_home
 from memoria._support.progress import ProgressCallback
 from memoria.downloads.jars import resolve_jars
 from memoria.errors import LocalServerError
-from memoria.local import bulk, password, process, readiness, settings
+from memoria.local import bulk, password, process, readiness, settings, startup_cache
 from memoria.local.bulk import ImportFiles
 from memoria.local.ephemeral import EphemeralNeo4j
 from memoria.local.left_behind import remove_left_behind
@@ -226,7 +226,7 @@ class LocalNeo4j:
 
     @property
     def _layout(self) -> Layout:
-        return Layout(self.home / "server")
+        return Layout.of(self.home)
 
     def _running(self) -> ServerInfo:
         info = read_state(self._layout)
@@ -255,9 +255,8 @@ class LocalNeo4j:
         port = await self._choose_port()
         await password.prepare(layout, jars)
         for attempt in range(1, PORT_ATTEMPTS + 1):
-            process.write_configuration(
-                layout, jars, port=port, sizes=self._sizes, extra=self._extra
-            )
+            process.write_configuration(layout, port=port, sizes=self._sizes, extra=self._extra)
+            process.write_arguments(layout, jars, self._sizes, startup_cache.options(layout))
             pid = await asyncio.to_thread(process.spawn_detached, layout)
             try:
                 return await self._await_ready(pid, port)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,6 +74,11 @@ class Layout:
 
     root: Path
 
+    @classmethod
+    def of(cls, home: Path) -> Layout:
+        """Return the layout of the local server in memoria's folder."""
+        return cls(home / "server")
+
     @property
     def conf(self) -> Path:
         """Folder of ``neo4j.conf``."""
@@ -114,6 +119,10 @@ class Layout:
         """File with the arguments of the Java process."""
         return self.root / "conf" / "java.args"
 
+    def startup_caches(self) -> list[Path]:
+        """Return the files of ``memoria.local.startup_cache``, including unfinished ones."""
+        return [*self.root.glob("startup-*")]
+
     @property
     def imported(self) -> Path:
         """File that is there once an import is complete, until the old database is deleted."""
@@ -137,7 +146,8 @@ def whole_version(version: str) -> str:
         if f"{known}.".startswith(f"{version}."):
             return known
     raise ConfigError(
-        f"no local server of version {version!r}: there are {', '.join(NEO4J_VERSIONS)}"
+        f"no local server of version {version!r}: there are {', '.join(NEO4J_VERSIONS)}",
+        field="version",
     )
 
 
@@ -187,11 +197,12 @@ def configured_port(layout: Layout) -> int | None:
     return None
 
 
-def argument_file(jars: list[Path], sizes: Sizes) -> str:
+def argument_file(jars: list[Path], sizes: Sizes, more: Sequence[str] = ()) -> str:
     """Return the text of a server's argument file; two of the flags only silence warnings."""
     return "".join(
         f"{line}\n"
         for line in (
+            *(quoted(option) for option in more),
             f"-Xmx{sizes.heap_mb}m",
             "-XX:+ExitOnOutOfMemoryError",
             "--enable-native-access=ALL-UNNAMED",

@@ -10,6 +10,7 @@ is a command, too, but can't be carried out without memory.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoria.embed import Embedder
-from memoria.recall.examples import Examples, KeptVectors, unit_vectors
+from memoria.recall.examples import Background, Examples, KeptVectors, unit_vectors
 from memoria.recall.ranking import Likeness
 
 Array = NDArray[np.float64]
@@ -70,6 +71,7 @@ class Asides:
         self._leaning = Examples(
             embedder, leaning(), name="requests", kept=kept, shipped=LEANING_VECTORS
         )
+        self._making = Background()
 
     async def likeness(
         self, vector: Sequence[float], *, until: float, notes: list[str]
@@ -82,29 +84,49 @@ class Asides:
             Vector of the message, as a query.
         until
             Time of the loop's clock until which to wait for the vectors of the examples; seconds.
-            The embedder continues after that.
+            The embedder continues after that, and later messages do not wait for it.
         notes
             List to which the reason is added if there are no vectors.
 
         Notes
         -----
-        The mean cosine of the second to the fourth nearest example of each kind.
+        For each kind, the mean cosine of the second to the fourth nearest example.
         """
-        # One after the other, so that an embedder that fails is called once.
-        asides = await self.examples.vectors(until)
-        requests = None if asides is None else await self._leaning.vectors(until)
+        await self.make(until)
+        asides, requests = self.examples.made, self._leaning.made
         if asides is None or requests is None:
             late = self.examples if asides is None else self._leaning
             notes.append(
                 f"examples of {late.name} are not embedded ({late.fault}): no relevance is known"
             )
             return None
-        message = np.asarray(vector, np.float64)
+        [message] = unit_vectors(np.asarray([vector], np.float64))
+        cosines = asides @ message
         return Likeness(
-            aside=likeness(asides, message),
-            leaning=likeness(requests, message),
+            aside=likeness(cosines),
+            leaning=likeness(requests @ message),
             spread=spread(asides),
+            unrelated=unrelated(cosines),
         )
+
+    @property
+    def were_late(self) -> bool:
+        """Whether a message has waited in vain for the examples: the embedder is slow."""
+        return self._making.was_late
+
+    async def make(self, until: float = math.inf) -> bool:
+        """Embed the examples, unless they are embedded; return whether they are.
+
+        By default it waits however long it takes; otherwise see `Background.wait`.
+        """
+        if self._leaning.made is None:
+            await self._making.wait(self._make, until)
+        return self._leaning.made is not None
+
+    async def _make(self) -> None:
+        """Embed one kind after the other, so that an embedder that fails is called once."""
+        if await self.examples.vectors() is not None:
+            await self._leaning.vectors()
 
 
 def spread(vectors: Array) -> float:
@@ -117,12 +139,19 @@ def spread(vectors: Array) -> float:
     return max(1.0 - float(total @ total - count) / (count * (count - 1)), _LEAST_SPREAD)
 
 
-def likeness(vectors: Array, vector: Array) -> float:
-    """Return the mean cosine of a vector and the second to fourth nearest of unit vectors.
+def unrelated(cosines: Array) -> float:
+    """Return the mean of the higher third of cosines: examples in other languages are farther away.
 
-    >>> vectors = np.array([[1.0, 0.0], [0.8, 0.6], [0.6, 0.8], [0.0, 1.0], [-1.0, 0.0]])
-    >>> round(likeness(vectors, np.array([2.0, 0.0])), 3)
+    >>> unrelated(np.array([0.5, 0.1, 0.3, 0.4, 0.2, 0.3]))
+    0.45
+    """
+    return float(np.sort(cosines)[-max(len(cosines) // 3, 1) :].mean())
+
+
+def likeness(cosines: Array) -> float:
+    """Return the mean of the second to fourth highest cosine.
+
+    >>> round(likeness(np.array([1.0, 0.8, 0.6, 0.0, -1.0])), 3)
     0.467
     """
-    cosines = np.sort(vectors @ unit_vectors(vector[None])[0])[::-1]
-    return float(cosines[_FIRST:_LAST].mean())
+    return float(np.sort(cosines)[::-1][_FIRST:_LAST].mean())

@@ -14,7 +14,7 @@ from memoria._support.checks import is_id
 from memoria.errors import MemoriaError
 from memoria.recall.call import RecallCall
 from memoria.recall.seeds import SeedRequest, joined, search_seeds
-from memoria.recall.when import tense_of, window_of
+from memoria.recall.when import is_future, tense_of, window_of
 from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import MemoryFilter, Seed, Seeds
@@ -73,6 +73,9 @@ def when_for(call: RecallCall, now: datetime) -> When:
     # "How has my rent changed this year?" asks for a course, and prefers that of this year.
     if tense == "course" or (tense == "present" and _is_today(window, now)):
         return When(window=replace(window, only=False), tense=tense)
+    # "Where will I live in December?" also asks for the newest plan.
+    if tense == "present" and not window.only and is_future(call.query):
+        return When(window=window, tense=tense)
     return When(window=window)
 
 

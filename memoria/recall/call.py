@@ -54,6 +54,11 @@ class RecallCall:
     scopes: tuple[str, ...] = ()
     on_seeds: Callable[[Seeds], None] = lambda _: None
 
+    @property
+    def has_tags(self) -> bool:
+        """Whether the caller gave tags, or asked for those of the question."""
+        return bool(self.query_tags) or self.auto_tags
+
     @classmethod
     def checked(
         cls,

@@ -21,7 +21,7 @@ from memoria.recall.ranking.history import HistoryConfig
 from memoria.recall.seeds.config import SeedConfig
 from memoria.recall.strategies import STRATEGIES, Strategy, TransferEnergy
 from memoria.types import RelationRoles
-from memoria.types.history import aware_time
+from memoria.types.history import aware_time, utc_time
 
 
 class RecallSettings(TypedDict, total=False):
@@ -38,6 +38,7 @@ class RecallSettings(TypedDict, total=False):
     min_relevance: float | None
     min_best_relevance: float | None
     as_of: datetime | None
+    time_zone: str | tzinfo | None
 
 
 _OF_CONTEXT = ("min_relevance", "min_best_relevance")
@@ -123,7 +124,9 @@ class RetrieverConfig:
         check.seconds("deadline_s")
         check.whole("budget_tokens", 1, 100_000_000)
         if not isinstance(self.roles, RelationRoles):
-            raise ConfigError(f"roles must be RelationRoles, got {kind_of(self.roles)}")
+            raise ConfigError(
+                f"roles must be RelationRoles, got {kind_of(self.roles)}", field="roles"
+            )
         check.flag("include_outdated")
         check.flag("time_phrases")
         _zone_of(self.time_zone)
@@ -131,8 +134,9 @@ class RetrieverConfig:
             object.__setattr__(self, "situation", check_json_map(self.situation, "situation"))
             if self.as_of is not None:
                 object.__setattr__(self, "as_of", aware_time(self.as_of, "as_of"))
+                utc_time(self.as_of, "as_of")  # queries take it so
         except InvalidInputError as exc:
-            raise ConfigError(str(exc)) from exc
+            raise ConfigError(str(exc), field=exc.field) from exc
 
     @property
     def seed_search(self) -> SeedConfig:
@@ -167,7 +171,7 @@ class RetrieverConfig:
                 given["seeds"] = replace(search, max_seeds=max_seeds, candidates=candidates)
             return replace(self, **given)
         except ConfigError as exc:
-            raise InvalidInputError(str(exc)) from exc
+            raise InvalidInputError(str(exc), field=exc.field) from exc
 
     @property
     def zone(self) -> tzinfo | None:
@@ -185,9 +189,12 @@ def _zone_of(value: object) -> tzinfo | None:
         except (ZoneInfoNotFoundError, ValueError, OSError) as exc:
             raise ConfigError(
                 f"time_zone {value!r:.80} is not known: give a name such as Europe/Berlin "
-                "(on a system without zones, install the package tzdata)"
+                "(on a system without zones, install the package tzdata)",
+                field="time_zone",
             ) from exc
-    raise ConfigError(f"time_zone must be a name or a tzinfo, got {kind_of(value)}")
+    raise ConfigError(
+        f"time_zone must be a name or a tzinfo, got {kind_of(value)}", field="time_zone"
+    )
 
 
 def _check_strategy(strategy: object) -> None:
@@ -200,4 +207,6 @@ def _check_strategy(strategy: object) -> None:
         give = f"{strategy.__name__}()"
     else:
         give = " or ".join(f"{type(each).__name__}()" for each in STRATEGIES.values())
-    raise ConfigError(f"strategy must be an object, got {value_of(strategy)}: give {give}")
+    raise ConfigError(
+        f"strategy must be an object, got {value_of(strategy)}: give {give}", field="strategy"
+    )

@@ -13,6 +13,7 @@ import logging
 import math
 import os
 from collections.abc import Callable, Coroutine, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,8 @@ from numpy.typing import NDArray
 
 from memoria._support.home import default_home
 from memoria._support.throttling import throttled_warning
-from memoria.embed import DEFAULT_ONNX_MODEL, ONNX_MODELS, Embedder
-from memoria.errors import DimensionError, InvalidInputError
+from memoria.embed import DEFAULT_ONNX_MODEL, ONNX_MODELS, Embedder, embed_what_can_be
+from memoria.errors import InvalidInputError
 
 Array = NDArray[np.float64]
 
@@ -30,7 +31,7 @@ log = logging.getLogger(__name__)
 
 # So many texts are embedded in one call, and their vectors are one file.
 _BATCH = 64
-# An embedder that refuses more texts of a batch one by one refuses them all.
+# An embedder that refuses more texts of a batch refuses them all.
 _MOST_REFUSED = 8
 # So many texts tell whether an embedder is still the same model.
 _COMPARED = 3
@@ -46,11 +47,18 @@ _PAUSE_S = 60.0
 class Background:
     """Work that is done by one task at a time, which outlives the calls that wait for it.
 
-    A recall may have less time than the work needs; the next one finds it done.
+    A recall may have less time than the work needs. Then it takes long, and later ones do not wait
+    for it: in the end, one of them finds it done.
+
+    Attributes
+    ----------
+    was_late
+        Whether a call has waited in vain for the work that was begun last.
     """
 
     def __init__(self) -> None:
         self._task: asyncio.Task[None] | None = None
+        self.was_late = False
 
     @property
     def is_running(self) -> bool:
@@ -59,11 +67,19 @@ class Background:
         return task is not None and task.get_loop() is loop and not task.done()
 
     async def wait(self, work: Callable[[], Coroutine[Any, Any, None]], until: float) -> None:
-        """Begin the work unless it is running, and wait for it until a time of the loop's clock."""
+        """Begin the work unless it is running, and wait for it until a time of the loop's clock.
+
+        Nothing waits for work that an earlier call has waited for in vain, unless ``until`` is
+        infinite.
+        """
         loop = asyncio.get_running_loop()
         if self._task is None or not self.is_running:
-            self._task = loop.create_task(work())
-        await asyncio.wait({self._task}, timeout=max(0.0, until - loop.time()))
+            self._task, self.was_late = loop.create_task(work()), False
+        if until == math.inf:
+            await asyncio.wait({self._task})
+        elif not self.was_late:
+            await asyncio.wait({self._task}, timeout=max(0.0, until - loop.time()))
+            self.was_late = not self._task.done()
 
 
 class KeptVectors:
@@ -190,18 +206,16 @@ class Examples:
         #: The reason for missing vectors.
         self.fault = "it takes long"
 
-    async def vectors(self, until: float) -> Array | None:
-        """Return the unit vectors of the examples, (N, dimensions); None if there are none in time.
+    @property
+    def made(self) -> Array | None:
+        """The unit vectors of the examples, (N, dimensions); None as long as there are none."""
+        return self._vectors
 
-        Parameters
-        ----------
-        until
-            Time of the loop's clock until which to wait; seconds. The embedder continues after
-            that.
-        """
+    async def vectors(self) -> Array | None:
+        """Make the unit vectors of the examples, however long it takes; None if that fails."""
         may_begin = asyncio.get_running_loop().time() >= self._again_at
         if self._vectors is None and (self._embedding.is_running or may_begin):
-            await self._embedding.wait(self._embed, until)
+            await self._embedding.wait(self._embed, math.inf)
         return self._vectors
 
     async def _embed(self) -> None:
@@ -227,17 +241,9 @@ class Examples:
             kept = await asyncio.to_thread(self.kept.read, batch)
             if kept is not None:
                 return kept
-        made = self._checked(batch, await _embedded(self.embedder, batch))
+        made = _rounded(await _embedded(self.embedder, batch))
         await asyncio.to_thread(self.kept.write, batch, made)
         return made
-
-    def _checked(self, batch: Sequence[str], found: Sequence[Sequence[float]]) -> Array:
-        """Return unit vectors, rounded as they are kept; those of zeros stay."""
-        vectors = np.array(found, np.float64)
-        shape = (len(batch), self.embedder.dimensions)
-        if vectors.shape != shape or not np.isfinite(vectors).all():
-            raise DimensionError("the vectors of examples have a wrong shape, or are not finite")
-        return unit_vectors(unit_vectors(vectors).astype(np.float16).astype(np.float64))
 
 
 def is_default(embedder: Embedder) -> bool:
@@ -248,25 +254,26 @@ def is_default(embedder: Embedder) -> bool:
 
 async def _embedded(embedder: Embedder, texts: Sequence[str]) -> list[Sequence[float]]:
     """Embed texts; one that the embedder has no vector for, such as "?", is near to nothing."""
-    try:
-        return [*await embedder.embed_documents(texts)]
-    except DimensionError:
-        raise
-    except InvalidInputError:
-        found, refused = list[Sequence[float]](), 0
-    for text in texts:
-        try:
-            found += await embedder.embed_documents([text])
-        except InvalidInputError:
-            refused += 1
-            if refused > _MOST_REFUSED:
-                raise
-            found.append((0.0,) * embedder.dimensions)
-    return found
+    made = await embed_what_can_be(embedder, texts)
+    missing = made.vectors.count(None)
+    is_all = missing > _MOST_REFUSED or missing == len(texts)
+    if made.error is not None and (is_all or not isinstance(made.error, InvalidInputError)):
+        raise made.error
+    return [(0.0,) * embedder.dimensions if one is None else one for one in made.vectors]
 
 
+def _rounded(vectors: Sequence[Sequence[float]]) -> Array:
+    """Return unit vectors as they are read again once they are kept; those of zeros stay."""
+    kept = unit_vectors(np.array(vectors, np.float64)).astype(np.float16)
+    return unit_vectors(kept.astype(np.float64))
+
+
+@cache  # an application may have a retriever for each of its users
 def _read(file: Path) -> Array:
-    return unit_vectors(np.load(file).astype(np.float64))
+    """Return the unit vectors of a file of the package, which all retrievers share."""
+    vectors = unit_vectors(np.load(file).astype(np.float64))
+    vectors.flags.writeable = False
+    return vectors
 
 
 def unit_vectors(vectors: Array) -> Array:

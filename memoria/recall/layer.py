@@ -13,15 +13,15 @@ from datetime import datetime
 
 from memoria._support.prefetch import Prefetch
 from memoria.errors import IndexNotReadyError, MemoriaError
-from memoria.graph.naming import unknown_names
 from memoria.graph.server_facts import has_moved
 from memoria.recall.at_time import InWindow, at_time, search_window
 from memoria.recall.call import Engine, RecallCall
 from memoria.recall.explore import ExploreRequest, HydrateAt, explore_all
+from memoria.recall.limits import why_unfound
 from memoria.recall.needs import NOTHING_NEEDED, Needed, NeedsRequest, follow_needs
 from memoria.recall.ranked import stated_only, with_alike
-from memoria.recall.ranking import FactsRequest
-from memoria.recall.seeds import SeedRequest, search_seeds, with_unembedded
+from memoria.recall.ranking import FactsRequest, Likeness
+from memoria.recall.seeds import SeedRequest, pending_note, search_seeds, with_unembedded
 from memoria.recall.strategies import RunInput
 from memoria.recall.subjects import OfSubject, Probe, search_subject, with_subject
 from memoria.recall.texts import Completed, Found, complete, read_early
@@ -61,6 +61,8 @@ class Asked:
         Facts about the server; None if they were late.
     vector, probe
         Embedding of the query; and what to search for statements of its subject with.
+    like
+        How close the query is to examples of messages; None if it is not known.
     """
 
     call: RecallCall
@@ -70,6 +72,7 @@ class Asked:
     facts: ServerFacts | None = None
     vector: tuple[float, ...] | None = None
     probe: Probe | None = None
+    like: Likeness | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -85,7 +88,7 @@ class Layer:
     generation
         Generation of the stored vectors.
     notes
-        Notes on the window and the filter.
+        Notes on the window, the filter and pending vectors.
     empty
         Whether the scope has no memories from the time that the question names.
     read_s
@@ -103,6 +106,7 @@ class Layer:
     read_s: float = 0.0
     _validity: Validity = field(default_factory=Validity.now)
     _by_probe: frozenset[str] = frozenset()  # what was found with the probe alone
+    _searched: SeedRequest | None = None
 
     async def search(self) -> None:
         """Find seeds by vector and by words.
@@ -141,9 +145,10 @@ class Layer:
             of_subject, inside = await (self._search_further(live) if again else ahead.result())
         seeds, self._by_probe = with_subject(seeds, of_subject)
         windowed = at_time(seeds, inside, live, asked.when)
-        wrong = () if windowed.seeds.seeds else await self._unknown_names()
-        self.seeds, self.notes = windowed.seeds, (*wrong, *windowed.notes)
-        self.empty = windowed.empty
+        self.seeds, self.notes, self.empty = windowed.seeds, windowed.notes, windowed.empty
+        if found.pending and live.vector is not None and self.store.translation is None:
+            self.notes = (*self.notes, pending_note(found))
+        self._searched = live
         self.generation = live.generation
         self.asked = replace(
             asked,
@@ -191,13 +196,15 @@ class Layer:
         except MemoriaError:
             return False
 
-    async def _unknown_names(self) -> tuple[str, ...]:
-        """Say which names of the filter may be mistyped; without the time for it, nothing."""
+    async def why_unfound(self) -> tuple[str, ...] | None:
+        """Say why the search found nothing, as `why_unfound`; without the time for it, None."""
+        if self._searched is None:
+            return None
         try:
-            where, until = self.asked.call.where, self.asked.after(0.5)
-            return await unknown_names(self.store, self.scope, where, until=until)
+            request = self._in_half_the_time(self._searched)
+            return await why_unfound(self.store, request, self.asked.call.config)
         except MemoriaError:
-            return ()
+            return None
 
     async def follow(
         self,
@@ -225,6 +232,7 @@ class Layer:
                 hits=seeds.runners_up,
                 needed=await ahead.result(),
                 early=early,
+                unrelated=None if asked.like is None else asked.like.aside,
             )
             return await self._complete(found, notes)
 

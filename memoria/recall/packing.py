@@ -13,6 +13,7 @@ from memoria.graph.connectors import connectors_on
 from memoria.graph.vocabulary import whole_id
 from memoria.recall.config import RetrieverConfig
 from memoria.recall.context import ContextBuilder, left_out, with_links
+from memoria.recall.ranking import NOTHING_KNOWN
 from memoria.recall.texts import Completed, path_of
 from memoria.types import ContextItem, ContextPack, Exploration, RankedMemory, Seeds
 from memoria.types.results import best_relevance
@@ -63,7 +64,7 @@ def _with_parts(ranked: Sequence[RankedMemory], worth: Mapping[str, float]) -> d
 def flat(found: Completed, ranked: Iterable[RankedMemory]) -> Completed:
     """Return the ranked memories as separate hits, so that their context has no trees."""
     hits = tuple(replace(path_of(entry.memory, entry.score), scope=entry.scope) for entry in ranked)
-    return replace(found, explorations=(), needed=(), hits=hits)
+    return replace(found, explorations=(), needed=(), hits=hits, facts=NOTHING_KNOWN)
 
 
 def relevance_of(ranked: Iterable[RankedMemory]) -> dict[str, float]:
@@ -104,6 +105,7 @@ def pack(
     """
     for path in (*found.linked, *found.hits):
         builder.add(path)
+    builder.set_edges(found.facts.edges)
     return builder.build(
         near=near,
         worth=worth,

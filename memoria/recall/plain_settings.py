@@ -78,9 +78,9 @@ def exploration_from(
             values[name] = value
         else:
             known = ("strategy", "strategy.SETTING", *_OF_THE_CALL)
-            raise ConfigError(f"no setting {name}: there are {', '.join(known)}")
+            raise ConfigError(f"no setting {name}: there are {', '.join(known)}", field=name)
     strategy = _strategy_from(values.pop("strategy", TransferEnergy.name), own)
-    values["as_of"] = _from_plain(values.get("as_of"), is_time=True)
+    values["as_of"] = _from_plain("as_of", values.get("as_of"), is_time=True)
     return RetrieverConfig(strategy=strategy, **values)
 
 
@@ -94,7 +94,8 @@ def _strategy_from(value: object, changes: Mapping[str, Any]) -> Strategy:
         if not isinstance(name, str) or name not in STRATEGIES:
             raise ConfigError(
                 f"the strategy {value_of(name)} is not known: choose one of "
-                f"{', '.join(STRATEGIES)}, or, from Python, give one of your own as an object"
+                f"{', '.join(STRATEGIES)}, or, from Python, give one of your own as an object",
+                field="strategy",
             )
         standard = STRATEGIES[name]
         given.update(changes)
@@ -107,7 +108,7 @@ def _strategy_from(value: object, changes: Mapping[str, Any]) -> Strategy:
             f"there are {', '.join(known)}"
         )
     times = {field.name for field in fields(standard) if "datetime" in str(field.type)}  # type: ignore[arg-type]
-    values = {key: _from_plain(each, is_time=key in times) for key, each in given.items()}
+    values = {key: _from_plain(key, each, is_time=key in times) for key, each in given.items()}
     return replace(standard, **values)  # type: ignore[type-var]
 
 
@@ -128,7 +129,7 @@ def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def _from_plain(value: Any, *, is_time: bool) -> Any:
+def _from_plain(name: str, value: Any, *, is_time: bool) -> Any:
     if isinstance(value, list):
         return tuple(value)
     if not is_time or not isinstance(value, str):
@@ -137,5 +138,5 @@ def _from_plain(value: Any, *, is_time: bool) -> Any:
         return datetime.fromisoformat(value)
     except ValueError as exc:
         raise ConfigError(
-            f"{value!r:.80} is not a time: write it as 2026-05-02T18:00+00:00"
+            f"{value!r:.80} is not a time: write it as 2026-05-02T18:00+00:00", field=name
         ) from exc

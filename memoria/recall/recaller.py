@@ -23,14 +23,16 @@ from memoria.recall.call import Engine, RecallCall
 from memoria.recall.context import ContextBuilder, near_pairs
 from memoria.recall.explore import HydrateAt
 from memoria.recall.layer import Asked, Layer
+from memoria.recall.limits import labels_for_ids
 from memoria.recall.packing import contributed, flat, notes_of, pack, packed, worth_of
 from memoria.recall.plain_settings import settings_of
 from memoria.recall.ranked import ranked_of
 from memoria.recall.ranking import Likeness
+from memoria.recall.ranking.needs import followed
 from memoria.recall.reporting import missed, outcome_of, recall_span, report
 from memoria.recall.seeds import across, of_window
 from memoria.recall.subjects import Probe, asks_alone
-from memoria.recall.tags import fitting_tags
+from memoria.recall.tags import fitting_tags, for_all_edges
 from memoria.recall.texts import Completed
 from memoria.recall.together import Together, in_scope, naming, part_of, part_of_trace
 from memoria.recall.vector import query_vector
@@ -82,7 +84,7 @@ class Recaller:
         self._layers: Sequence[Layer] = ()  # those that memories come from
         self._tags: tuple[str, ...] = ()
         self._when = when_for(call, self._started_at)
-        self._of_search: tuple[str, ...] = ()  # notes on the window and the filter
+        self._of_search: tuple[str, ...] = ()  # notes on the window, the filter and pending vectors
 
     async def find_seeds(self) -> Seeds:
         """Embed the query and search for it.
@@ -159,17 +161,18 @@ class Recaller:
                 self._vector = await query_vector(
                     embedder, self._call.query, until=late, notes=notes
                 )
-            if self._vector is not None and self._engine.asides is not None:
-                self._like = await self._engine.asides.likeness(
-                    self._vector, until=late, notes=notes
-                )
+            asides = self._engine.asides
+            if self._vector is not None and asides is not None:
+                self._like = await asides.likeness(self._vector, until=late, notes=notes)
             counts = self._when.tense and self._call.config.relevance is not None
             asks_for_fact = counts and asks_alone(self._call.query)
             subjects = self._engine.subjects if asks_for_fact else None
             if subjects is not None and self._vector is not None and self._like is not None:
-                # The first such question waits for the model, and has waited for the embedder.
+                # The first such question waits for the model, and has waited for the embedder. With
+                # a slow embedder, an earlier one has waited.
+                share = 0.0 if asides is not None and asides.were_late else 0.5
                 self._probe = await subjects.probe(
-                    self._vector, like=self._like, until=self._after(0.5), notes=notes
+                    self._vector, like=self._like, until=self._after(share), notes=notes
                 )
         return facts, notes
 
@@ -183,6 +186,7 @@ class Recaller:
             facts=facts,
             vector=self._vector,
             probe=self._probe,
+            like=self._like,
         )
         layers = [
             Layer(store=self._store, engine=self._engine, scope=scope, asked=asked)
@@ -197,12 +201,20 @@ class Recaller:
                 await only.search()
                 seeds = only.seeds
         self._call, self._when = self._layers[0].asked.call, self._layers[0].asked.when
-        self._of_search = tuple(dict.fromkeys(note for one in self._layers for note in one.notes))
+        why = [] if seeds.seeds else await self._why_unfound()
+        why += labels_for_ids(self._call.where)
+        of_layers = [note for layer in self._layers for note in layer.notes]
+        self._of_search = tuple(dict.fromkeys([*why, *of_layers]))
         if all(layer.empty for layer in self._layers):
             fitting = "" if self._call.where.is_empty else " that fit the filter"
             note = f"there are no memories from that time{fitting}: {self._when.window}"
             self._of_search = (*self._of_search, note)
         return replace(seeds, degraded=(*notes, *seeds.degraded))
+
+    async def _why_unfound(self) -> list[str]:
+        """Say why nothing was found, if no scope has a memory that fits the limits of the call."""
+        whys = await asyncio.gather(*(layer.why_unfound() for layer in self._layers))
+        return [] if None in whys else [note for why in whys for note in why or ()]
 
     def _seeds_of_all(self) -> Seeds:
         """Choose seeds among those of all scopes, and leave each scope its own."""
@@ -263,6 +275,8 @@ class Recaller:
             self._tags = await fitting_tags(
                 self._store, self._call, of_scopes, until=until, notes=notes
             )
+            if self._tags and not self._call.has_tags:
+                self._ask_for_all()
             if self._call.scopes:
                 done = await self._each(self._layers, follow, notes)
             else:
@@ -288,15 +302,26 @@ class Recaller:
             trace=self._trace(seeds, found, ranked, context, notes),
             hits=found.hits,
             needed=found.needed,
+            edges=found.facts.edges,
         )
+
+    def _ask_for_all(self) -> None:
+        """Follow more branches; the trace holds the settings with which the recall was made."""
+        self._call = replace(self._call, config=for_all_edges(self._call.config))
+        for layer in self._layers:
+            call = replace(layer.asked.call, config=self._call.config)
+            layer.asked = replace(layer.asked, call=call)
 
     async def _ranked(
         self, found: Completed, seeds: Seeds, notes: list[str], together: Together | None = None
     ) -> tuple[tuple[RankedMemory, ...], ContextPack]:
         """Rank and pack; memories of several scopes have ids that tell the scope."""
-        facts = replace(found.facts, like=self._like)
+        paths = (path for one in found.explorations for path in one.paths)
+        wanted = followed(paths, () if self._call.has_tags else self._tags)
+        facts = replace(found.facts, like=self._like, wanted=wanted)
         if self._probe is not None:
-            facts = replace(facts, asks=self._probe.share, usual=self._probe.usual)
+            probe = self._probe
+            facts = replace(facts, asks=probe.share, asked=probe.margin, usual=probe.usual)
         found = replace(found, facts=facts)
         echoes, loose = {seed.id for seed in seeds.echoes}, {*seeds.loose}
         if together is not None:

@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoria._support.throttling import throttled_warning
-from memoria.embed import DEFAULT_ONNX_MODEL
+from memoria.embed import DEFAULT_ONNX_MODEL, Embedder
 from memoria.errors import MemoriaError
 from memoria.recall import asides
 from memoria.recall.examples import Background, Examples, is_default, unit_vectors
@@ -154,12 +154,15 @@ class Probe:
         Near to statements of the question's subject; of length 1.
     share
         How surely the question asks for a fact of a subject, above 0 and up to 1.
+    margin
+        Margin (`Likeness.margin`) of the nearest example of a question, above 0.
     usual
         Mean and standard deviation of the cosines of the vector with the examples of all subjects.
     """
 
     vector: tuple[float, ...]
     share: float
+    margin: float
     usual: tuple[float, float]
 
 
@@ -193,7 +196,8 @@ class Subjects:
         like
             How close it is to small talk.
         until
-            Time of the loop's clock until which to wait for the model; seconds.
+            Time of the loop's clock until which to wait for the model; seconds. It is made after
+            that, too, and later questions do not wait for it.
         notes
             List to which the reason is added if there is no model; then the result is None.
         """
@@ -209,10 +213,19 @@ class Subjects:
             await self._completing.wait(self._complete, until=-math.inf)
         return self._model.probe(np.asarray(vector, np.float64), like)
 
+    async def embed_few(self) -> Array | None:
+        """Embed the first examples, however long it takes, and keep them; None if that fails."""
+        if self._few is None:
+            self._few = self._facts((await asyncio.to_thread(parts))[0])
+        told = await self._few.vectors()
+        if told is None:
+            self._fault = self._few.fault
+        return told
+
     async def _make(self) -> None:
         try:
             if is_default(self._small_talk.embedder):
-                self._model, self._is_complete = await asyncio.to_thread(Model.read, FITTED), True
+                self._model, self._is_complete = await asyncio.to_thread(_shipped, FITTED), True
             else:
                 await self._find_or_fit()
         except Exception as exc:  # noqa: BLE001  # a file that can't be read, say
@@ -221,7 +234,7 @@ class Subjects:
 
     async def _find_or_fit(self) -> None:
         """Read the model that an earlier process made of all examples; else fit one to a few."""
-        talk = await self._small_talk.vectors(math.inf)
+        talk = await self._small_talk.vectors()
         if talk is None:
             self._fault = self._small_talk.fault
             return
@@ -229,24 +242,20 @@ class Subjects:
             self._model = await asyncio.to_thread(self._kept_model)
             self._is_complete = self._model is not None
         if self._model is None:
-            few, _ = await asyncio.to_thread(parts)
-            if self._few is None:
-                self._few = self._facts(few)
-            told = await self._few.vectors(math.inf)
+            told = await self.embed_few()
             if told is None:
-                self._fault = self._few.fault
                 return
             # On a busy machine, the regressions take seconds.
-            self._model = await asyncio.to_thread(fit, few, told, talk)
+            self._model = await asyncio.to_thread(fit, parts()[0], told, talk)
 
     async def _complete(self) -> None:
         """Fit a model to all examples, and keep it for later processes."""
         few, others = parts()
         if self._others is None:
             self._others = self._facts(others)
-        more = await self._others.vectors(math.inf)
-        told = None if self._few is None else await self._few.vectors(math.inf)
-        talk = await self._small_talk.vectors(math.inf)
+        more = await self._others.vectors()
+        told = None if self._few is None else await self._few.vectors()
+        talk = await self._small_talk.vectors()
         if more is None or told is None or talk is None:
             return  # a later question tries again
         try:
@@ -273,6 +282,18 @@ class Subjects:
         content = BytesIO()
         model.write(content)
         self._small_talk.kept.write_file(content.getvalue(), edition())
+
+
+async def embed_examples(embedder: Embedder) -> None:
+    """Embed the examples of small talk and the first ones of facts, and keep their vectors.
+
+    Later retrievers read them. For measurements, whose first recalls would not have them in time.
+    """
+    if is_default(embedder):
+        return
+    known = asides.Asides(embedder)
+    if await known.make():
+        await Subjects(known.examples).embed_few()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -325,7 +346,8 @@ class Model:
     def probe(self, vector: Array, like: Likeness) -> Probe | None:
         """Return a vector near statements that may answer; None without a known subject."""
         question = unit_vectors(vector[None])[0]
-        near = like.on_default_scale(self.questions @ question)
+        cosines_asked = self.questions @ question
+        near = like.on_default_scale(cosines_asked)
         cosines = np.full(self.directions.shape[1], -np.inf)
         np.maximum.at(cosines, self.asked, near)
         difference = float(cosines.max()) - like.on_default_scale(like.aside)
@@ -341,6 +363,7 @@ class Model:
         return Probe(
             vector=tuple(probe.tolist()),
             share=min(nearer, 1.0),
+            margin=like.margin(float(cosines_asked.max())),
             usual=(float(usual.mean()), float(usual.std())),
         )
 
@@ -351,6 +374,12 @@ class Model:
         shares = np.exp((cosines - cosines.max()) / _LANGUAGE_SOFTNESS)
         found: Array = shares / shares.sum()
         return found
+
+
+@cache
+def _shipped(file: Path) -> Model:
+    """Return the model of the package, which all retrievers share."""
+    return Model.read(file)
 
 
 def edition() -> str:

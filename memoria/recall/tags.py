@@ -2,17 +2,24 @@
 
 In: the hits of the search, and the tags that the caller gave, or the question itself. Out: tags as
 the edges have them, and notes on those that no edge has. Reads only. Query: ``recall.tags``.
+
+In a graph that is read through a mapping, the type of an edge is its tag, and a question such as
+"Who directed The Matrix?" says by itself which edges it asks for.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from memoria._support.nearest import nearest
+from memoria._support.stems import name_stems, plain_words, stem
 from memoria.errors import MemoriaError
 from memoria.recall.call import RecallCall
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.strategies import TransferEnergy
 from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import Seeds
@@ -20,6 +27,10 @@ from memoria.types import Seeds
 #: Edges of one memory whose tags are read, at most.
 _EDGES = 1_000
 _WORD = re.compile(r"\w+")
+# A longer word may begin with a stem of this many letters, as the director with directed.
+_MIN_CHARS = 5
+# Neighbours of a seed that are followed if the question asks for edges of a type.
+_ALL_BRANCHES = 20
 
 
 async def fitting_tags(
@@ -42,7 +53,8 @@ async def fitting_tags(
     notes
         List that receives notes on unknown tags and on errors.
     """
-    if not (call.query_tags or call.auto_tags):
+    asked = () if call.has_tags else tags_in(call.query, _asked_as(store))
+    if not (call.has_tags or asked):
         return ()
     ids = {scope: {hit.id for hit in (*its.seeds, *its.runners_up)} for scope, its in seeds.items()}
     near = [tags_near(store, its, scope=scope, until=until) for scope, its in ids.items()]
@@ -56,9 +68,17 @@ async def fitting_tags(
             raise read
         else:
             known.update(read)
-    tags, missing = fit_tags(call, sorted(known))
+    if asked:
+        return tuple(tag for tag in asked if tag in known)
+    if call.auto_tags:
+        return tags_in(call.query, [(name_stems(tag), tag) for tag in known])
+    tags, missing = fit_tags(call.query_tags, sorted(known))
     notes.extend(missing)
     return tags
+
+
+def _asked_as(store: Store) -> Sequence[tuple[Sequence[str], str]]:
+    return () if store.translation is None else store.translation.asked_as
 
 
 async def tags_near(
@@ -75,7 +95,15 @@ async def tags_near(
     return tuple(sorted(record["tags"]))
 
 
-def fit_tags(call: RecallCall, known: Iterable[str]) -> tuple[tuple[str, ...], list[str]]:
+def for_all_edges(config: RetrieverConfig) -> RetrieverConfig:
+    """Return settings for a question that asks for edges of a type: a film has many actors."""
+    strategy = config.strategy
+    if not isinstance(strategy, TransferEnergy) or strategy.seed_branches is not None:
+        return config
+    return replace(config, strategy=replace(strategy, seed_branches=_ALL_BRANCHES))
+
+
+def fit_tags(query_tags: Iterable[str], known: Iterable[str]) -> tuple[tuple[str, ...], list[str]]:
     """Return the tags to explore with, and a note for each given tag that no edge has.
 
     A given tag stands for the tags of edges that differ from it in case, hyphens or underscores
@@ -88,29 +116,39 @@ def fit_tags(call: RecallCall, known: Iterable[str]) -> tuple[tuple[str, ...], l
         Tags of the edges around the hits.
     """
     spellings = _spellings(known)
-    if call.auto_tags:
-        return tags_in(call.query, spellings), []
     fitting: list[str] = []
     missing: list[str] = []
-    for tag in call.query_tags:
+    for tag in query_tags:
         found = spellings.get(_folded(tag), ())
         (fitting if found else missing).extend(found or [tag])
     kept = tuple(sorted({*fitting, *missing})) if fitting else ()
     return kept, [_note(tag, spellings, ignored=not kept) for tag in missing]
 
 
-def tags_in(question: str, spellings: Mapping[str, Collection[str]]) -> tuple[str, ...]:
-    """Return the tags all of whose words stand in the question, side by side.
+def tags_in(question: str, tags: Iterable[tuple[Sequence[str], str]]) -> tuple[str, ...]:
+    """Return the tags that a question names: the stems of all their words, side by side.
 
-    >>> tags_in("Why did we run out of stock?", {"run out": ["run_out"], "stock": ["stock"]})
-    ('run_out', 'stock')
-    >>> tags_in("Why did we stock up?", {"stock market": ["stock_market"]})
-    ()
+    Parameters
+    ----------
+    tags
+        The stems of each tag (`name_stems`), and the tag.
+
+    >>> tags_in("Why did we run out of stock?", [(["run", "out"], "run_out"), (["van"], "vans")])
+    ('run_out',)
+    >>> tags_in("Who is the director?", [(["direct"], "DIRECTED"), (["act"], "actedIn")])
+    ('DIRECTED',)
     """
-    text = f" {_folded(question)} "
-    return tuple(
-        sorted({t for folded in spellings if f" {folded} " in text for t in spellings[folded]})
-    )
+    words = plain_words(question)
+    return tuple(sorted({tag for stems, tag in tags if _is_in(words, stems)}))
+
+
+def _is_in(words: Sequence[str], stems: Sequence[str]) -> bool:
+    starts = range(len(words) - len(stems) + 1) if stems else ()
+    return any(all(map(_has, words[start:], stems)) for start in starts)
+
+
+def _has(word: str, part: str) -> bool:
+    return stem(word) == part or (len(part) >= _MIN_CHARS and word.startswith(part))
 
 
 def _spellings(tags: Iterable[str]) -> dict[str, list[str]]:

@@ -68,12 +68,15 @@ class Found:
         What the seeds need.
     early
         Memories that were read while exploring was slow, in case later queries fail.
+    unrelated
+        Cosine of the query with texts that have nothing to do with it; None if it is not known.
     """
 
     explorations: Sequence[Exploration]
     hits: Sequence[Seed] = ()
     needed: Needed = NOTHING_NEEDED
     early: Mapping[str, MemoryNode] = field(default_factory=dict)
+    unrelated: float | None = None
 
     @property
     def cosines(self) -> dict[str, float]:
@@ -158,7 +161,7 @@ async def complete(
     if facts is None:
         facts = NOTHING_KNOWN
     elif store.translation is not None:
-        facts = replace(facts, cosines=_with_found(facts.cosines, found.cosines, wanted))
+        facts = replace(facts, cosines=_with_found(facts.cosines, found, wanted))
     needed = _read_chains(found.needed.paths, known)
     if failure is not None and len(needed) < len(found.needed.paths):
         notes.append(f"what the seeds need could not be read ({failure})")
@@ -172,17 +175,19 @@ async def complete(
     )
 
 
-def _with_found(
-    own: Mapping[str, float], found: Mapping[str, float], ids: Set[str]
-) -> Mapping[str, float]:
+def _with_found(own: Mapping[str, float], found: Found, ids: Set[str]) -> Mapping[str, float]:
     """Add the cosines of the facts that led the search to memories without a vector of their own.
 
-    A memory to which none led is at most as near as the last hit, and counts as that.
+    A memory to which none led counts as unrelated to the query, and at most as near as the last
+    hit: where few facts are found, the last one may still be near.
     """
-    if found.keys() <= own.keys():
+    led = found.cosines
+    if led.keys() <= own.keys():
         return own
-    last = min(found.values())
-    return {id_: found.get(id_, last) for id_ in ids} | {**own}
+    least = min(led.values())
+    if found.unrelated is not None:
+        least = min(least, found.unrelated)
+    return {id_: led.get(id_, least) for id_ in ids} | {**own}
 
 
 async def _ask(

@@ -184,7 +184,7 @@ class Together:
     found
         The results, under these ids.
     named
-        The same under the ids that the scopes have; paths and seeds name the scope.
+        The same under the ids that the scopes have; paths, seeds and edges name the scope.
     """
 
     scopes: Sequence[str]
@@ -211,7 +211,8 @@ class Together:
                 return new
 
             own = _each_path(found, placed)
-            named.append(replace(own, facts=NOTHING_KNOWN))
+            edges = tuple(replace(edge, scope=scope) for edge in found.facts.edges)
+            named.append(replace(own, facts=replace(NOTHING_KNOWN, edges=edges)))
             keyed.append(replace(_each_path(own, renamed), facts=_renamed(found.facts, renamer)))
         return cls(list(layers), _joined(keyed, order), _joined(named, order), paths)
 
@@ -321,6 +322,10 @@ def _renamed(facts: Facts, to: Renamer) -> Facts:
         past=keyed(facts.past),
         needs={to.id(id_): keyed(others) for id_, others in facts.needs.items()},
         adjacent={to.id(id_): [*map(to.id, others)] for id_, others in facts.adjacent.items()},
+        edges=tuple(
+            replace(each, source=to.id(each.source), target=to.id(each.target))
+            for each in facts.edges
+        ),
         sessions={
             to.id(id_): (to.id(session), size) for id_, (session, size) in facts.sessions.items()
         },
@@ -343,6 +348,7 @@ def _joined_facts(parts: Sequence[Facts]) -> Facts:
         past=merged(each.past for each in parts),
         needs=merged(each.needs for each in parts),
         adjacent=merged(each.adjacent for each in parts),
+        edges=tuple(edge for each in parts for edge in each.edges),
         sessions=merged(each.sessions for each in parts),
         alike=merged(each.alike for each in parts),
         probed=merged(each.probed for each in parts),

@@ -59,16 +59,19 @@ class ConversationConfig:
 
     def __post_init__(self) -> None:
         if not isinstance(self.kinds, Mapping):
-            raise ConfigError(f"kinds must be a map of role to kind, got {kind_of(self.kinds)}")
+            raise ConfigError(
+                f"kinds must be a map of role to kind, got {kind_of(self.kinds)}", field="kinds"
+            )
         if unknown := set(self.kinds).difference(ROLES):
             raise ConfigError(
-                f"kinds must name {', '.join(ROLES)}; got {sorted(map(str, unknown))!r}"
+                f"kinds must name {', '.join(ROLES)}; got {sorted(map(str, unknown))!r}",
+                field="kinds",
             )
         try:
             for kind in self.kinds.values():
                 check_kind(kind, "kinds")
         except InvalidInputError as exc:
-            raise ConfigError(str(exc)) from exc
+            raise ConfigError(str(exc), field=exc.field) from exc
         check = SettingsCheck(self)
         if self.session_gap_s is not None:
             check.positive("session_gap_s")

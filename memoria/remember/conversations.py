@@ -68,25 +68,6 @@ class _Prepared:
     made: WriteReport = field(default_factory=WriteReport)
 
 
-class RepeatedIdError(InvalidInputError):
-    """Messages have the id of another message of their conversation.
-
-    Attributes
-    ----------
-    messages
-        The messages.
-    """
-
-    def __init__(self, conversation_id: str, name: str, messages: Sequence[Message]) -> None:
-        super().__init__(
-            f"conversation {conversation_id!r:.80} has a message with the id {name!r:.80} already, "
-            "with another text or role: give the new message another id, or none; "
-            "GraphWriter.write changes the text of a memory; nothing was written",
-            field="id",
-        )
-        self.messages = tuple(messages)
-
-
 async def append_first(
     writer: ConversationWriter,
     conversation_id: str,
@@ -96,13 +77,11 @@ async def append_first(
 ) -> ConversationReport:
     """Append messages of a program that may change some of them later: as it said them first.
 
-    An agent must not fail because its framework has shortened or edited an older message.
+    An agent must not fail because its framework has shortened or edited an older message. Such a
+    message counts as known.
     """
-    try:
-        return await writer.append(conversation_id, messages, source=source)
-    except RepeatedIdError as exc:
-        rest = [each for each in messages if not any(each is other for other in exc.messages)]
-        return await writer.append(conversation_id, rest, source=source)
+    head = Conversation(id=conversation_id, messages=messages, source=source)
+    return await writer._append(head, keep_first=True)
 
 
 class ConversationOptions(TextOptions[AnyLinker], total=False):
@@ -212,10 +191,15 @@ class ConversationWriter:
             may then be appended again.
         """
         head = Conversation(id=conversation_id, messages=messages, source=source)
+        return await self._append(head)
+
+    @with_certainty
+    async def _append(self, head: Conversation, *, keep_first: bool = False) -> ConversationReport:
+        """Append messages; with ``keep_first``, those that say something else now are known."""
         await self._batches.ready()
         token = uuid4().hex[:12]
         wanted = [
-            message_id(source, head.id, name)
+            message_id(head.source, head.id, name)
             for message in head.messages
             for name in (message.id, message.reply_to)
             if name is not None
@@ -226,8 +210,14 @@ class ConversationWriter:
             state = stored[0].state or await self._graph.left_of(head)
             if token in state.tokens:  # it was written, and only the reply was lost
                 return done
-            await self._check_unchanged(head, known)
-            step, done = self._next_of(head, stored[0], state.with_token(token), known)
+            changed = await self._changed(head, known)
+            new = self._new_of(head, known)
+            clashing = clashes(new, self.config.kinds, state)
+            if (changed or clashing) and not keep_first:
+                name = changed[0] if changed else next(iter(clashing.values()))
+                raise _repeated(head.id, name)
+            fresh = [message for place, message in enumerate(new) if place not in clashing]
+            step, done = self._next_of(head, stored[0], state.with_token(token), known, fresh)
             if step is None:
                 return done
             try:
@@ -235,12 +225,12 @@ class ConversationWriter:
             except ChangedError:
                 continue
         raise UnavailableError(
-            f"conversation {conversation_id!r} was written by others {MAX_ATTEMPTS} times in a "
+            f"conversation {head.id!r} was written by others {MAX_ATTEMPTS} times in a "
             "row: append again later"
         )
 
-    async def _check_unchanged(self, head: Conversation, known: Sequence[str]) -> None:
-        """Raise if stored messages have the ids of these, but another text or role."""
+    async def _changed(self, head: Conversation, known: Sequence[str]) -> list[str]:
+        """Return the ids of messages that are stored with another text or role."""
         names, there = (head.source, head.id), set(known)
         again = [
             (message_id(*names, message.id), message)
@@ -249,15 +239,22 @@ class ConversationWriter:
         ]
         again = [(id_, message) for id_, message in again if id_ in there]
         if not again:
-            return
+            return []
         stored = await self._graph.said(sorted({id_ for id_, _ in again}))
-        changed = [
-            message
+        return [
+            str(message.id)
             for id_, message in again
             if id_ in stored and stored[id_] != says(message.role, message.text)
         ]
-        if changed:
-            raise RepeatedIdError(head.id, str(changed[0].id), changed)
+
+    def _new_of(self, head: Conversation, known: Sequence[str]) -> list[Message]:
+        """Return the messages that are not stored."""
+        there, names = set(known), (head.source, head.id)
+        return [
+            each
+            for each in head.messages
+            if each.id is None or message_id(*names, each.id) not in there
+        ]
 
     def _next_of(
         self,
@@ -265,15 +262,11 @@ class ConversationWriter:
         stored: StoredConversation,
         state: ConversationState,
         known: Sequence[str],
+        fresh: Sequence[Message],
     ) -> tuple[Step | None, ConversationReport]:
-        """Plan messages to append; None if all of them are there."""
+        """Plan fresh messages to append; None if there are none."""
         names = (head.source, head.id)
-        there = set(known)
-        fresh = [m for m in head.messages if m.id is None or message_id(*names, m.id) not in there]
-        if clashing := clashes(fresh, self.config.kinds, state):
-            name = next(iter(clashing.values()))
-            raise RepeatedIdError(head.id, name, [fresh[place] for place in clashing])
-        planner = Planner(head, state, known=there, config=self.config)
+        planner = Planner(head, state, known=set(known), config=self.config)
         planner.add(fresh)
         plan = planner.plan().with_topics(self.extractor)
         report = replace(_counts(plan), conversations=1, known=len(head.messages) - len(fresh))
@@ -360,6 +353,15 @@ class ConversationWriter:
         memories = [m for _, step in steps for m in step.plan.memories if not is_connector(m)]
         vectors, made = await self._batches.make_vectors(memories)
         return _Prepared(steps=steps, vectors=vectors, made=made)
+
+
+def _repeated(conversation_id: str, name: str) -> InvalidInputError:
+    return InvalidInputError(
+        f"conversation {conversation_id!r:.80} has a message with the id {name!r:.80} already, "
+        "with another text or role: give the new message another id, or none; "
+        "GraphWriter.write changes the text of a memory; nothing was written",
+        field="id",
+    )
 
 
 def _counts(plan: Plan) -> ConversationReport:

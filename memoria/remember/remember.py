@@ -20,14 +20,14 @@ from memoria.graph.vocabulary import (
     pending_key,
     scope_key,
 )
-from memoria.ingest.rows import utc
+from memoria.ingest.rows import json_text, utc
 from memoria.ingest.unembedded import notes_of
 from memoria.learn.events import MAX_QUESTION_CHARS
 from memoria.remember.known import Embed, Known, check_named, find_known, other_text
 from memoria.remember.statement import Statement
 from memoria.store import ServerFacts, Store
 from memoria.store.queries import load
-from memoria.types import Remembered, SuppressionKind
+from memoria.types import Remembered, SuppressionKind, metadata_pairs
 
 #: Weight of the edges from a question to what answered it, and how many a question may have.
 ANSWER_WEIGHT = 0.25
@@ -100,7 +100,7 @@ async def _try(
         duplicate_of=None if known.echo_of else same,
         echo_of=known.echo_of,
         similar=known.similar,
-        may_replace=known.may_replace if row["created"] else (),
+        older=known.older if row["created"] else (),
         edges=row["edges"],
         superseded=tuple(sorted(row["superseded"])),
         superseded_by=row["superseded_by"],
@@ -126,6 +126,8 @@ def _parameters(statement: Statement, known: Known, id_: str, now: datetime) -> 
             "id": id_,
             "text": memory.text,
             "search_words": " ".join(search_words(memory.text)) or None,
+            "metadata": json_text(memory.metadata, "metadata"),
+            "metadata_pairs": list(metadata_pairs(memory.metadata)),
             "tags": list(memory.tags),
             "created_at": utc(memory.created_at),
             "valid_until": utc(memory.valid_until, "valid_until"),

@@ -18,7 +18,7 @@ from itertools import chain
 
 from memoria._support.checks import check_number, check_whole
 from memoria._support.function_words import FUNCTION_WORDS
-from memoria._support.stems import stem
+from memoria._support.stems import UNSPACED, stem
 from memoria._support.wording import value_of
 from memoria.errors import ConfigError
 from memoria.remember.identifiers import identifier_in
@@ -51,7 +51,6 @@ _PIECE = re.compile(r"[^\s\"“”„«»「」『』`()\[\]{}<>,;!?…|=、。�
 _WORD = re.compile(r"[^\W\d_]+")
 _JAPANESE = re.compile(r"[\u30a1-\u30faー]{3,20}|[\u4e00-\u9fff々]{2,6}")
 _KANA = re.compile(r"[\u3041-\u3096\u30a1-\u30fa]")
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff\u3041-\u30ff\u3400-\u9fff]")
 _EDGES = ".:'’‘*~&%$^-–—+/\\@"
 _APOSTROPHE = re.compile("['’]")
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
@@ -110,14 +109,18 @@ class RuleExtractor:
     ) -> None:
         if language not in tuple(FUNCTION_WORDS):  # a list has no hash
             known = ", ".join(FUNCTION_WORDS)
-            raise ConfigError(f"language must be one of {known}; got {value_of(language)}")
+            raise ConfigError(
+                f"language must be one of {known}; got {value_of(language)}", field="language"
+            )
         self._language = language
         self._min_chars = check_whole(
             min_chars, "min_chars", low=2, high=_MAX_WORD_CHARS, error=ConfigError
         )
         self._max = check_whole(max_mentions, "max_mentions", low=1, high=256, error=ConfigError)
         if unknown := set(weights).difference(WEIGHTS):
-            raise ConfigError(f"weights must be of {', '.join(WEIGHTS)}; got {sorted(unknown)!r}")
+            raise ConfigError(
+                f"weights must be of {', '.join(WEIGHTS)}; got {sorted(unknown)!r}", field="weights"
+            )
         self._weights = {
             kind: check_number(weight, f"weights[{kind}]", low=0, high=1, error=ConfigError)
             for kind, weight in {**WEIGHTS, **weights}.items()
@@ -161,7 +164,7 @@ class _Reading:
         self._language = _language_of([w for piece in pieces for w in piece.words], language)
         self._function_words = FUNCTION_WORDS[language] | FUNCTION_WORDS[self._language]
         self._japanese = _KANA.search(text) is not None
-        self._unspaced = _UNSPACED.search(text) is not None
+        self._unspaced = UNSPACED.search(text) is not None
         self._identifiers: list[str] = []
         self._prose: list[_Piece] = []
         for piece in pieces:
@@ -194,7 +197,7 @@ class _Reading:
     def _content(self, words: Iterable[str]) -> Iterator[str]:
         """Yield the words that say something; of Japanese, the words in a run of characters."""
         for word in words:
-            if self._unspaced and _UNSPACED.search(word):
+            if self._unspaced and UNSPACED.search(word):
                 if self._japanese:
                     yield from _JAPANESE.findall(word)
             elif (

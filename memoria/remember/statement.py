@@ -16,7 +16,7 @@ from typing import Literal, TypedDict
 from memoria._support.checks import check_ids, mended_text
 from memoria._support.wording import kind_of
 from memoria.errors import InvalidInputError, ScopeError
-from memoria.graph.vocabulary import ABOUT, CAUSED_BY, REQUEST
+from memoria.graph.vocabulary import ABOUT, CAUSED_BY, REMEMBERED, REQUEST
 from memoria.types import Memory, Trace
 
 #: Weights of the edges to what caused a memory, and to what it is about.
@@ -79,6 +79,7 @@ class Statement:
             kind=self.kind,
             text=self.text,
             tags=self.tags,  # type: ignore[arg-type]  # a Memory takes any iterable
+            metadata={REMEMBERED: True},
             created_at=self.created_at,
             valid_until=self.valid_until,
         )

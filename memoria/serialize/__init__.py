@@ -17,6 +17,7 @@ and `plain_recall` adds to it::
     {"query", "query_tags": [...], "scope", "seeds": [{...}], "runners_up": [{...}],
      "echoes": [{...}], "loose": [ids],
      "hits": [a path, as above], "needed": [a path, as above],
+     "edges": [{"source", "target", "relation"}],
      "ranked": [{"id", "score", "path": [ids], "features": {name: value},
                  "shares": {name: value}, "relevance": null | number,
                  "needed_by": {id: weight}, "newer": null | id, "adjacent": [ids],
@@ -31,10 +32,10 @@ and `plain_recall` adds to it::
                "frontiers": [{"seed_id", "levels": [[[id, energy]]]}]}}
 
 Where several scopes were read, ``seeds``, ``runners_up``, ``echoes``, ``loose``, ``explorations``,
-``hits``, ``needed`` and ``memories`` are in ``layers``, a list with a map for each scope, because
-two scopes may have equal ids; each map also has ``scope``, ``packed``, ``contributed`` and
-``vector_generation``. Each seed, path, ranked memory and item then has its ``scope``, and what was
-left out as a duplicate ``duplicate_scope``.
+``hits``, ``needed``, ``edges`` and ``memories`` are in ``layers``, a list with a map for each
+scope, because two scopes may have equal ids; each map also has ``scope``, ``packed``,
+``contributed`` and ``vector_generation``. Each seed, path, edge, ranked memory and item then has
+its ``scope``, and what was left out as a duplicate ``duplicate_scope``.
 
 `brief_recall` gives what a reader needs of a recall::
 
@@ -44,7 +45,8 @@ left out as a duplicate ``duplicate_scope``.
      "paths": [a path to the context, as above], "more_paths": number, "memories": {id: {...}},
      "trace": {"id", "started_at", "timings_s", "degraded", "notes", "window"}}
 
-`trace_from` reads the data of `plain_recall` as a `Trace`, to learn from it or to run it again.
+`trace_from` reads the data of `plain_recall` as a `Trace`, to learn from it or to run it again;
+`hits_from`, `needed_from`, `edges_from` and `ranked_from` read the rest, to pack it again.
 
 ``{...}`` stands for all fields of the type (`Seed`, `ExplorationStats`, `Hop`, `Contribution`,
 `MemoryNode`). ``activations`` are left out if there are none, as with transfer energy.
@@ -53,12 +55,11 @@ Later versions may add fields, but never rename or drop a field.
 """
 
 from memoria.serialize.from_plain import (
+    edges_from,
     explorations_from,
     hits_from,
     needed_from,
-    probabilities_from,
     ranked_from,
-    scores_from,
 )
 from memoria.serialize.to_plain import (
     brief_recall,
@@ -74,6 +75,7 @@ from memoria.serialize.traces import trace_from
 
 __all__ = [
     "brief_recall",
+    "edges_from",
     "explorations_from",
     "hits_from",
     "needed_from",
@@ -84,8 +86,6 @@ __all__ = [
     "plain_path",
     "plain_recall",
     "plain_seed",
-    "probabilities_from",
     "ranked_from",
-    "scores_from",
     "trace_from",
 ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -22,12 +22,14 @@ from memoria.types import (
     Activation,
     Contribution,
     Direction,
+    Edge,
     EndReason,
     Exploration,
     ExplorationStats,
     Hop,
     MemoryNode,
     Path,
+    RankedMemory,
     Seed,
     Status,
 )
@@ -109,49 +111,70 @@ def _paths(top: Part, name: str) -> tuple[Path, ...]:
     )
 
 
-def ranked_from(data: object) -> tuple[str, ...] | None:
-    """Return the ids in the ranking of the data of `plain_recall`; None if it has no ``ranked``.
+def edges_from(data: object) -> tuple[Edge, ...]:
+    """Return the edges in the data of `plain_recall`; none if it has no ``edges``.
 
     Raises
     ------
     InvalidInputError
         See `explorations_from`.
     """
-    top = Part(data, "")
-    if "ranked" not in top.value:
-        return None
-    return tuple(part.string("id") for part in top.parts("ranked"))
+    return tuple(
+        Edge(
+            source=part.string("source"),
+            target=part.string("target"),
+            relation=part.string("relation"),
+            scope=scope_in(part),
+        )
+        for layer in layers_of(Part(data, ""))
+        for part in _listed(layer, "edges")
+    )
 
 
-def scores_from(data: object) -> dict[str, float] | None:
-    """Return id -> score from the data of `plain_recall`; None if it was not ranked by relevance.
+def ranked_from(data: object, paths: Iterable[Path]) -> tuple[RankedMemory, ...]:
+    """Return the ranking in the data of `plain_recall`.
 
-    Raises
-    ------
-    InvalidInputError
-        See `explorations_from`.
-    """
-    ranked = _listed(Part(data, ""), "ranked")
-    if not any(part.value.get("features") for part in ranked):  # ranked by energy, or not at all
-        return None
-    return {part.string("id"): part.number("score") for part in ranked}
-
-
-def probabilities_from(data: object) -> dict[str, float]:
-    """Return id -> relevance, a probability, from the data of `plain_recall`.
-
-    Memories of which it is not known are missing.
+    Parameters
+    ----------
+    paths
+        All paths in the data: of its explorations, its hits and its chains of needs.
 
     Raises
     ------
     InvalidInputError
         See `explorations_from`.
     """
-    return {
-        part.string("id"): part.number("relevance", high=1.0)
-        for part in _listed(Part(data, ""), "ranked")
-        if part.value.get("relevance") is not None
-    }
+    known: dict[tuple[str, ...], Path] = {}
+    for path in paths:
+        known.setdefault(path.place, path)
+    return tuple(_ranked(part, known) for part in Part(data, "").parts("ranked"))
+
+
+def _ranked(part: Part, paths: Mapping[tuple[str, ...], Path]) -> RankedMemory:
+    id_, path = part.string("id"), paths.get((scope_in(part), *part.strings("path")))
+    memory = next((one for one in path.memories if one.id == id_), None) if path else None
+    if path is None or memory is None:
+        place = part.at("path")
+        raise InvalidInputError(f"{place} is not a path that has the memory", field=place)
+    return RankedMemory(
+        memory=memory,
+        score=part.number("score"),
+        path=path,
+        features=part.numbers("features"),
+        shares=part.numbers("shares"),
+        relevance=part.optional("relevance", lambda name: part.number(name, high=1.0)),
+        needed_by=part.numbers("needed_by"),
+        adjacent=part.strings("adjacent"),
+        session=part.optional("session", lambda name: _session(part, name)),
+        newer=part.optional("newer", part.string),
+    )
+
+
+def _session(part: Part, name: str) -> tuple[str, int]:
+    match part.items(name):
+        case [str(id_), int(size)]:
+            return id_, size
+    raise wrong(part.at(name), "an id and a number of edges", part.get(name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +225,11 @@ class Part:
     def number(self, name: str, low: float = 0.0, high: float = math.inf) -> float:
         """Return a field that is a finite number."""
         return checks.check_number(self.get(name), self.at(name), low=low, high=high)
+
+    def numbers(self, name: str) -> dict[str, float]:
+        """Return a field that is a map of finite numbers."""
+        part = self.part(name)
+        return {key: part.number(key, -math.inf) for key in part.value}
 
     def whole(self, name: str) -> int:
         """Return a field that is a whole number, 0 or more."""
@@ -281,12 +309,11 @@ def _listed(part: Part, name: str) -> list[Part]:
 
 
 def _activation(part: Part) -> Activation:
-    shares = part.part("shares")
     return Activation(
         id=part.string("id"),
         energy=part.number("energy"),
         source=part.string("source"),
-        shares={name: shares.number(name, -math.inf) for name in shares.value},
+        shares=part.numbers("shares"),
         contributions=tuple(map(_contribution, part.parts("contributions"))),
     )
 

@@ -101,6 +101,7 @@ def _plain_layers(recall: Recall) -> Plain:
             explorations=trace.explorations,
             hits=tuple(hit for hit in recall.hits if hit.scope == trace.scope),
             needed=trace.needed,
+            edges=tuple(edge for edge in recall.edges if edge.scope == trace.scope),
         )
         layers.append(
             {
@@ -124,6 +125,7 @@ def _plain_found(recall: Recall) -> Plain:
         "explorations": found["explorations"],
         "hits": [plain_path(path) for path in recall.hits],
         "needed": [plain_path(path) for path in recall.needed],
+        "edges": [_without_empty_scopes(asdict(edge)) for edge in recall.edges],
         "memories": {**_plain_memories((*recall.hits, *recall.needed)), **found["memories"]},
     }
 

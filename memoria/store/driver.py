@@ -56,12 +56,14 @@ def _check_address(uri: Any) -> None:
     if isinstance(uri, str) and "@" in uri:
         raise ConfigError(
             "the address must not contain a user or a password, because messages show it: remove "
-            "everything before the @, and give auth, or NEO4J_USERNAME and NEO4J_PASSWORD"
+            "everything before the @, and give auth, or NEO4J_USERNAME and NEO4J_PASSWORD",
+            field="uri",
         )
     if not isinstance(uri, str) or not _is_address(uri):
         raise ConfigError(
             f"the address must begin with one of {', '.join(_SCHEMES)} and ://, then a host and a "
-            "port, such as bolt://localhost:7687 or neo4j://host:7687"
+            "port, such as bolt://localhost:7687 or neo4j://host:7687",
+            field="uri",
         )
 
 
@@ -80,7 +82,9 @@ def _check_auth(auth: Any) -> None:
     is_pair = isinstance(auth, tuple) and len(auth) == _USER_AND_PASSWORD
     # The driver's error about a lone surrogate would show the rest of the text.
     if not is_pair or not all(isinstance(each, str) and each == whole(each) for each in auth):
-        raise ConfigError("auth must be a user and a password, both of them text, or a neo4j.Auth")
+        raise ConfigError(
+            "auth must be a user and a password, both of them text, or a neo4j.Auth", field="auth"
+        )
 
 
 @asynccontextmanager

@@ -152,7 +152,8 @@ def _by_message(message: str) -> tuple[type[MemoriaError], str] | None:
     if text.startswith("couldn't connect to"):
         return (
             UnavailableError,
-            "the server can't be reached: check that it runs, and its address (NEO4J_URI)",
+            "the server can't be reached: check that it runs (`memoria up` starts the local one), "
+            "and its address (--uri or NEO4J_URI)",
         )
     if "no such" in text and "index" in text:
         return IndexNotReadyError, _NO_INDEX

@@ -282,7 +282,8 @@ def store_of(source: StoreOrDriver, database: str | None = None) -> Store:
         if database not in (None, source.database):
             raise ConfigError(
                 f"the store is on the database {source.database!r}, not {database!r}: "
-                f"make another store for {database!r}"
+                f"make another store for {database!r}",
+                field="database",
             )
         return source
     if not isinstance(source, neo4j.AsyncDriver):
@@ -324,5 +325,6 @@ def _check_pool(driver: neo4j.AsyncDriver, config: StoreConfig) -> None:
         raise ConfigError(
             f"max_sessions is {config.max_sessions}, but the driver's pool has "
             f"{number_of(size, 'connection')}: give the Store StoreConfig(max_sessions={size}), or "
-            f"the driver a max_connection_pool_size of {config.max_sessions}"
+            f"the driver a max_connection_pool_size of {config.max_sessions}",
+            field="max_sessions",
         )

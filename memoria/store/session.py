@@ -48,6 +48,11 @@ class Translation(Protocol):
         """Whether there is a vector index to search; known once `facts` has returned."""
         ...
 
+    @property
+    def asked_as(self) -> Sequence[tuple[Sequence[str], str]]:
+        """The stems of words with which a question asks for edges, and the tag of these edges."""
+        ...
+
     async def facts(self, until: float | None = None) -> ServerFacts:
         """Check the database before the first query, and say what the server is."""
         ...

@@ -28,7 +28,7 @@ from memoria.types.learning import (
     UndoReport,
 )
 from memoria.types.memory import Memory, MemoryNode, Relation
-from memoria.types.paths import EndReason, Hop, Path, Seed, Seeds, path_order
+from memoria.types.paths import Edge, EndReason, Hop, Path, Seed, Seeds, path_order
 from memoria.types.remembered import Remembered
 from memoria.types.reports import (
     ConversationReport,
@@ -70,6 +70,7 @@ __all__ = [
     "Direction",
     "Document",
     "DocumentReport",
+    "Edge",
     "EdgeChange",
     "EdgeHistory",
     "EndReason",

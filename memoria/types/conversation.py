@@ -30,7 +30,8 @@ class Message:
     role
         Who said it, as chat models name it.
     id
-        Identifier within the conversation; None: the place of the message in the conversation.
+        Identifier within the conversation, and the end of the memory's id,
+        ``source:conversation:id``; None: the place of the message in the conversation.
     speaker
         Name of who said it; None: the role.
     created_at

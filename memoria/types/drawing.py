@@ -33,10 +33,10 @@ SHOWN_RANKED = 20
 MAX_DRAWN = 40
 #: Paths to a context that are drawn below each other, so that they fit on a screen.
 MOST_LEADING = 6
-_PHRASE_CHARACTERS = 60
+_PHRASE_CHARACTERS, _TEXT_CHARACTERS = 60, 240
 # A notebook shows an answer on one screen: what is longer scrolls.
-_CONTEXT_STYLE = "white-space:pre-wrap;max-height:22em;overflow:auto"
-_WHY_STYLE = "max-height:12em;overflow:auto"
+_CONTEXT_STYLE = "white-space:pre-wrap;overflow-wrap:anywhere;max-height:22em;overflow:auto"
+_WHY_STYLE = "overflow-wrap:anywhere;max-height:12em;overflow:auto"
 
 
 class Tree(Protocol):
@@ -153,7 +153,7 @@ def sections_of(
     ranked: Sequence[tuple[float, MemoryNode]],
     remarks: Iterable[str],
 ) -> list[str]:
-    """Return the parts of a page about a recall: context and reasons, all paths, the order.
+    """Return the parts of a page about a recall: context and reasons; folded, paths and order.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def sections_of(
     """
     rows = "".join(
         f'<tr><td class="number">{rank}</td><td class="number">{score:.3f}</td>'
-        f"<td>{clean(memory.id)}</td><td>{clean(memory.said)}</td></tr>"
+        f"<td>{clean(memory.id)}</td><td>{clean(cut(memory.said, _TEXT_CHARACTERS))}</td></tr>"
         for rank, (score, memory) in enumerate(ranked[:SHOWN_RANKED], start=1)
     )
     head = "<tr><th>rank</th><th>score</th><th>id</th><th>text</th></tr>"
@@ -174,8 +174,10 @@ def sections_of(
         f"<h2>Context</h2>{answer}",
         *(f"<p>{clean(each)}</p>" for each in remarks),
         _folded("All paths", picture),
-        f"<h2>First {min(SHOWN_RANKED, len(ranked))} of {len(ranked)}</h2>"
-        f"<table>{head}{rows}</table>",
+        _folded(
+            f"Ranking: the first {min(SHOWN_RANKED, len(ranked))} of {len(ranked)} memories",
+            f"<table>{head}{rows}</table>",
+        ),
     ]
 
 
@@ -207,10 +209,9 @@ def _in_words(path: Path, labels: Mapping[str, str]) -> str:
     return line
 
 
-def _folded(title: str, picture: str) -> str:
+def _folded(title: str, content: str) -> str:
     return (
-        f"<details><summary>{title}</summary>"
-        f'<div class="wide" style="overflow-x:auto">{picture}</div></details>'
+        f'<details><summary>{title}</summary><div style="overflow-x:auto">{content}</div></details>'
     )
 
 
@@ -261,13 +262,13 @@ def _grown(
     def card(way: tuple[str, ...], energy: float) -> Card:
         memory = memories.get(way[-1])
         hops = sorted(below[way].items(), key=lambda each: (-each[1].energy_out, each[0]))
+        degree = f"degree {hops[0][1].degree}" if hops else ""
         return Card(
             name=way[-1],
             kind=memory.kind if memory else "",
             text=memory.said if memory else "",
             energy=energy,
-            note=f"degree {hops[0][1].degree}" if hops else "",
-            end=ends.get(way, ""),
+            note="  ·  ".join(filter(None, [degree, ends.get(way, "")])),
             packed=way[-1] in packed,
             branches=tuple(_branch(hop, card(to, hop.energy_out)) for to, hop in hops),
         )
@@ -282,7 +283,7 @@ def _lonely(exploration: Tree) -> Card:
         kind="",
         text=str(exploration.error or ""),
         energy=exploration.seed.score,
-        end=_spaced(exploration.status),
+        note=_spaced(exploration.status),
     )
 
 

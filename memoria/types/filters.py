@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from memoria._support import checks
 from memoria._support.wording import kind_of
 from memoria.errors import InvalidInputError
-from memoria.types.history import aware_time
+from memoria.types.history import utc_time
 from memoria.types.memory import MemoryNode
 
 #: Characters of a key and its value together, up to which a filter can ask for the value.
@@ -36,12 +36,12 @@ class MemoryFilter:
     created_from
         The memory was made at this time or later; a naive time counts as UTC. None for any time.
     created_before
-        The memory was made before this time. A memory without ``created_at`` fits neither.
+        The memory was made before this time. A memory without ``created_at`` fits no time.
     metadata
         The memory's ``metadata`` has these keys, with these values. A value is a string, a number,
         true or false; key and value have at most 1,000 characters together.
     exclude_ids
-        The memory is none of these; at most 10,000 ids.
+        The memory is none of these; at most 10,000 ids. An id that no memory has excludes nothing.
 
     Raises
     ------
@@ -63,7 +63,7 @@ class MemoryFilter:
         _set(self, "tags", checks.check_strings(self.tags, "tags"))
         for name in ("created_from", "created_before"):
             if getattr(self, name) is not None:
-                _set(self, name, _utc(getattr(self, name), name))
+                _set(self, name, utc_time(getattr(self, name), name))
         if self.created_from and self.created_before and self.created_from >= self.created_before:
             raise InvalidInputError(
                 "created_before must be later than created_from", field="created_before"
@@ -204,15 +204,6 @@ def _checked_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
                 field="metadata",
             )
     return checked
-
-
-def _utc(time: object, name: str) -> datetime:
-    try:
-        return aware_time(time, name).astimezone(UTC)
-    except (OverflowError, ValueError) as exc:
-        raise InvalidInputError(
-            f"{name} is outside the years 1 to 9999 in UTC", field=name
-        ) from exc
 
 
 def _two_forms(utc: datetime | None) -> list[datetime]:

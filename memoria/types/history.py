@@ -306,6 +306,21 @@ def aware_time(value: object, field: str) -> datetime:
     return value if value.tzinfo else value.replace(tzinfo=UTC)
 
 
+def utc_time(value: object, field: str) -> datetime:
+    """Return a time in UTC; a naive one counts as UTC."""
+    return in_utc(aware_time(value, field), field)
+
+
+def in_utc(value: datetime, field: str) -> datetime:
+    """Return the same instant in UTC, if it lies within the years 1 to 9999 there."""
+    try:
+        return value.astimezone(UTC)
+    except (OverflowError, ValueError) as exc:
+        raise InvalidInputError(
+            f"{field} is outside the years 1 to 9999 in UTC", field=field
+        ) from exc
+
+
 def _moments(values: object, field: str) -> tuple[float, ...]:
     """Return epoch seconds as a tuple, if each is a finite number."""
     check = partial(checks.check_number, low=-MAX_WEIGHT, high=MAX_WEIGHT)

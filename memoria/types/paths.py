@@ -78,6 +78,8 @@ class Seeds:
         Ids of earlier questions that no edge joins to anything but what answered them, or what is
         similar to them, and of messages of conversations that ask much the same as the query; the
         ranking moves them down, see `HistoryConfig`.
+    pending
+        How many memories of the scope have no vector yet, where the search has counted them.
     """
 
     seeds: tuple[Seed, ...]
@@ -85,6 +87,7 @@ class Seeds:
     degraded: tuple[str, ...] = ()
     echoes: tuple[Seed, ...] = ()
     loose: tuple[str, ...] = ()
+    pending: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +129,26 @@ class Hop:
     degree: int
     energy_in: float
     energy_out: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    """An edge between two memories, whether or not a path took it.
+
+    Attributes
+    ----------
+    source, target
+        Ids of the two memories, in the direction in which the edge is stored.
+    relation
+        Relation of the edge, such as ``caused_by``.
+    scope
+        Scope of both memories; "" where only that of the retriever is read.
+    """
+
+    source: str
+    target: str
+    relation: str
+    scope: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

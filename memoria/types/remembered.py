@@ -5,8 +5,10 @@ Frozen data; touches nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
+from memoria.types.memory import MemoryNode
 from memoria.types.paths import Seed
 
 
@@ -31,13 +33,14 @@ class Remembered:
         there word for word, because then nothing is searched.
     edges
         Number of edges that this call made. Those of a linker count, too.
-    may_replace
-        Ids of the similar memories that a new text may replace, the nearest first: those with a
-        cosine of at least 0.6 that are not questions and that the assistant did not say. Nothing is
-        replaced by this guess: to say that the text replaces a memory, remember the same text again
-        and name the memory in ``supersedes``. Empty if nothing was written, and without an
-        embedder. The limit is meant for the default embedder and similar models; for another one,
-        apply a limit of your own to ``similar``.
+    older
+        The similar memories that a new text may replace, the nearest first: those with a cosine of
+        at least 0.6 and a word in common with it (not needed in a script without spaces between
+        words) that are not questions and that the assistant did not say, as they were before the
+        text was written. Nothing is replaced by this guess: to say that the text replaces a memory,
+        remember the same text again and name the memory in ``supersedes``. Empty if nothing was
+        written, and without an embedder. The limit is meant for the default embedder and similar
+        models; for another one, apply a limit of your own to ``similar``.
     superseded
         Ids of the memories that the memory now supersedes, of those that were to be superseded.
     superseded_by
@@ -58,9 +61,20 @@ class Remembered:
     duplicate_of: str | None = None
     echo_of: str | None = None
     similar: tuple[Seed, ...] = ()
-    may_replace: tuple[str, ...] = ()
+    older: tuple[MemoryNode, ...] = ()
     edges: int = 0
     superseded: tuple[str, ...] = ()
     superseded_by: str | None = None
     pending_vectors: int = 0
     certain: bool = True
+
+    @property
+    def may_replace(self) -> tuple[str, ...]:
+        """Ids of the memories that the text may replace, for ``supersedes``; see ``older``."""
+        return tuple(one.id for one in self.older)
+
+    def facts(self) -> dict[str, Any]:
+        """Return all fields as plain data, with the ids ``may_replace`` instead of the memories."""
+        plain = asdict(replace(self, older=()))
+        del plain["older"]
+        return plain | {"may_replace": self.may_replace}

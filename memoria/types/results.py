@@ -24,7 +24,7 @@ from memoria.types.drawing import (
 from memoria.types.explorations import Exploration
 from memoria.types.leading import Leading, leading
 from memoria.types.memory import MemoryNode
-from memoria.types.paths import Path, Seeds, path_order
+from memoria.types.paths import Edge, Path, Seeds, path_order
 from memoria.types.picture import page
 from memoria.types.renaming import Renamer
 from memoria.types.window import TimeWindow
@@ -305,6 +305,9 @@ class Recall:
         Chains of edges whose relations say that the source needs the target: one to each memory
         that a seed needs, or that such a memory needs in turn; at most 100. No energy came that
         way, so its energies are 0.
+    edges
+        The edges between memories that were found, whether or not a path took them: of each pair
+        the strongest one whose relation says more than both texts. Empty without relevance weights.
     """
 
     seeds: Seeds
@@ -314,6 +317,7 @@ class Recall:
     trace: Trace
     hits: tuple[Path, ...] = ()
     needed: tuple[Path, ...] = ()
+    edges: tuple[Edge, ...] = ()
 
     @property
     def best_relevance(self) -> float | None:

@@ -50,7 +50,11 @@ class TimeWindow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class When:
-    """The time of a question; it has both only if it is about the present and names today."""
+    """The time of a question.
+
+    It has both for a course, for a question about the present that names today, and for one in the
+    future tense that asks for more than a time.
+    """
 
     window: TimeWindow | None = None
     tense: Tense | None = None

@@ -22,12 +22,12 @@ NEIGHBOURS = 50
 RECENT = 8
 QUESTIONS = 4
 #: Newest memories and requests that are read, and letters of a question.
-_READ, _QUESTION_CHARS = 40, 160
+_READ, _ASKED, _QUESTION_CHARS = 40, 200, 160
 #: Between the title of a note and a heading in it, as `memoria.importers` writes them.
 _BELOW = " › "
 _VERSIONS = 20
 #: Messages of a conversation that are read, and that are shown before and after one of them.
-_MESSAGES, _AROUND = 1_000, 8
+_MESSAGES, _AROUND = 1_000, 4
 _OVERRIDES: SuppressionKind = "overrides"
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
@@ -41,7 +41,7 @@ async def overview_of(retriever: GraphRetriever) -> dict[str, Any]:
     """
     stats = await scope_stats(retriever.store, retriever.scope)
     newest = await retriever.recent(limit=_READ)
-    asked = await retriever.recent(where=MemoryFilter(kinds=("UserRequest",)), limit=_READ)
+    asked = await retriever.recent(where=MemoryFilter(kinds=("UserRequest",)), limit=_ASKED)
     by_head = {_head(memory): memory for memory in reversed(newest)}  # of a note, its newest part
     recent = [memory for memory in newest if by_head[_head(memory)] is memory][:RECENT]
     return {
@@ -49,21 +49,19 @@ async def overview_of(retriever: GraphRetriever) -> dict[str, Any]:
         "memories": stats.memories,
         "kinds": dict(stats.kinds),
         "recent": [plain_memory(memory) for memory in recent],
-        "questions": _questions(asked, stats.top_tags, recent),
+        "questions": _questions(asked, stats.top_tags, newest),
     }
 
 
 def _questions(
-    asked: Iterable[MemoryNode], tags: Iterable[str], recent: Iterable[MemoryNode]
+    asked: Iterable[MemoryNode], tags: Iterable[str], newest: Iterable[MemoryNode]
 ) -> list[str]:
-    """Return questions to try: those asked before, else tags, else how the newest texts begin.
-
-    Of several parts of a note, its title is one question.
-    """
+    """Return questions to try: those asked before, else tags, else titles of the newest notes."""
     texts = (" ".join(memory.text.split()) for memory in asked)
     found = [text for text in texts if text.endswith("?") and len(text) <= _QUESTION_CHARS]
     found += [f"What is known about {tag}?" for tag in tags]
-    titles = (_head(memory).partition(_BELOW)[0] for memory in recent)
+    notes = (memory for memory in newest if memory.kind == "DataSource")
+    titles = (_head(memory).partition(_BELOW)[0] for memory in notes)
     found += [cut(title, _QUESTION_CHARS) for title in titles]
     return list(dict.fromkeys(filter(None, found)))[:QUESTIONS]
 

@@ -29,7 +29,7 @@ import memoria
 import memoria.sync
 from memoria.store import Target
 from tests.conftest import DIMENSIONS, EMBEDDER
-from tests.integration.conftest import empty, second_server
+from tests.integration.conftest import emptied, empty, second_server
 from tests.servers import is_local
 
 NEEDED = {
@@ -50,7 +50,7 @@ def installed(name: str) -> bool:
         return False
 
 
-__all__ = ["empty", "second_server"]  # fixtures
+__all__ = ["emptied", "empty", "second_server"]  # fixtures
 ROOT = Path(__file__).parents[2]
 collect_ignore = [file for file, name in NEEDED.items() if not installed(name)]
 

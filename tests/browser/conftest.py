@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 import neo4j
 import pytest
 
-from memoria import CallableEmbedder, GraphRetriever, OnnxEmbedder
+from memoria import GraphRetriever, OnnxEmbedder, apply_schema
 from memoria.evaluation.sample import sample_path
 from memoria.ingest import ingest_files
+from memoria.store import Store, Target, open_driver
+from memoria.store.config import StoreConfig
 from tests.browser.visiting import QUESTION
-from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.oracle.agreement import remove
 
 if TYPE_CHECKING:
@@ -25,9 +26,7 @@ CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.whic
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--pictures", action="store_true", help="write the pictures of the page into docs/images"
-    )
+    parser.addoption("--pictures", action="store_true", help="write the pictures that are compared")
 
 
 @pytest.fixture(scope="session")
@@ -44,18 +43,20 @@ async def browser() -> AsyncIterator[Browser]:
 
 
 @pytest.fixture(scope="session")
+async def driver(target: Target) -> AsyncIterator[neo4j.AsyncDriver]:
+    """A driver on a server with vectors of the default embedder.
+
+    Any other embedder first embeds examples of facts, which takes minutes.
+    """
+    async with open_driver(target, StoreConfig()) as opened:
+        await apply_schema(Store(opened, database="neo4j"), embedder=OnnxEmbedder())
+        yield opened
+
+
+@pytest.fixture(scope="session")
 async def bakery(driver: neo4j.AsyncDriver) -> AsyncIterator[GraphRetriever]:
     """The sample memory, searched by words and by meaning."""
-    model = OnnxEmbedder()
-
-    async def questions(texts: list[str]) -> list[list[float]]:
-        return [await model.embed_query(text) for text in texts]
-
-    # The server of the tests has the vectors of an embedder of this name.
-    embedder = CallableEmbedder(
-        model.embed_documents, dimensions=DIMENSIONS, name=EMBEDDER, query_function=questions
-    )
-    retriever = GraphRetriever(driver, scope="bakery", embedder=embedder)
+    retriever = GraphRetriever(driver, scope="bakery", embedder=OnnxEmbedder())
     await ingest_files(retriever.writer(), [sample_path()])
     await retriever.recall(QUESTION.text)  # plans the queries
     yield retriever

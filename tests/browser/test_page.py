@@ -208,6 +208,7 @@ async def test_the_sliders_replay_on_the_recorded_seeds(
         await shows(page, "#depth-value", "1")
         await shows(page, "#changes", "gone")
         assert await page.locator("g.node.gone").count() > 0
+        assert await page.locator("g.node.new").count() == 0, "a path that ends earlier is known"
         await page.get_by_role("button", name="Back to this recall").click()
         await page.get_by_role("button", name="more path").click()
         assert await page.locator("#depth-value").text_content() == "5"

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
+LARGE = {"width": 1920, "height": 1080}
 MIDDLE = {"width": 800, "height": 900}
 NARROW = {"width": 360, "height": 780}
 # Most processor time of the page for a frame while 2,000 memories are scrolled through;
@@ -34,7 +35,9 @@ FRAME_MS = 12
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("viewport", [WIDE, MIDDLE, NARROW], ids=["wide", "middle", "narrow"])
+@pytest.mark.parametrize(
+    "viewport", [LARGE, WIDE, MIDDLE, NARROW], ids=["large", "wide", "middle", "narrow"]
+)
 async def test_nothing_is_cut_off_in_any_width_and_the_page_looks_as_it_is_pictured(
     browser: Browser,
     bakery: GraphRetriever,
@@ -44,6 +47,8 @@ async def test_nothing_is_cut_off_in_any_width_and_the_page_looks_as_it_is_pictu
     record_property: Callable[[str, object], None],
 ) -> None:
     options = {"viewport": viewport, "color_scheme": scheme}
+    if viewport is LARGE:
+        options["device_scale_factor"] = 0.5  # a small file, which the documentation doesn't show
     async with serving(bakery) as served, opened(browser, served, **options) as page:
         await ask(page, QUESTION.text, ", ".join(QUESTION.tags))
         await page.locator("g.node[aria-level='2']").first.click()
@@ -58,22 +63,38 @@ async def test_nothing_is_cut_off_in_any_width_and_the_page_looks_as_it_is_pictu
             return scrollHeight > clientHeight + 1;
         })"""
         assert await page.evaluate(over) == [], "no part covers the next one"
+        touching = """[...document.querySelectorAll('g.node')].filter(box => {
+            const [small, energy] = ['.muted', '.energy'].map(
+                each => box.querySelector(each).getBoundingClientRect());
+            return small.right > energy.left;
+        }).map(box => box.textContent)"""
+        await page.get_by_role("button", name="more path").click()
+        assert await page.evaluate(touching) == []
+        await page.get_by_role("button", name="Only those to the context").click()
         background = await page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert background == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(13, 17, 23)")
-        name = "narrow" if viewport is NARROW else scheme
-        if viewport is MIDDLE or (name, scheme) == ("narrow", "dark"):
+        used = """() => {
+            const part = id => document.getElementById(id).getBoundingClientRect();
+            return (part('context').height + part('paths').height) / part('left').height;
+        }"""
+        if viewport in (LARGE, WIDE):
+            assert await page.evaluate(used) > 1.9, "context and graph have the whole height"
+        name = {360: "narrow", 1920: "large"}.get(viewport["width"], scheme)
+        if viewport is MIDDLE or (viewport is not WIDE and scheme == "dark"):
             return
         await page.evaluate("document.getElementById('scroll').scrollLeft = 0")
         await page.evaluate("scrollTo(0, 0)")
         await page.evaluate("document.activeElement.blur()")
-        now, kept = await page.screenshot(), IMAGES / f"view-{name}.png"
+        folder = Path(__file__).parent if name == "large" else IMAGES
+        now, kept = await page.screenshot(), folder / f"view-{name}.png"
         if request.config.getoption("--pictures"):
             kept.write_bytes(now)
         differs = await share_that_differs(browser, kept.read_bytes(), now)
         record_property("share_that_differs", differs)
         assert differs <= MOST_THAT_DIFFERS, f"{kept.name}: see {keep_failed(now, kept.name)}"
         # The comparison sees it if a part of the page is gone, or has another colour.
-        for change in ("#left", "#memory") if name != "narrow" else ("header",):
+        changes = {"large": ["#left"], "narrow": ["header"]}
+        for change in changes.get(name, ["#left", "#memory"]):
             await page.evaluate(f"document.querySelector('{change}').style.visibility = 'hidden'")
             without = await share_that_differs(browser, now, await page.screenshot())
             assert without > MOST_THAT_DIFFERS
@@ -127,18 +148,51 @@ async def test_pictures_of_another_size_or_colour_differ(browser: Browser) -> No
     assert await share_that_differs(browser, white, await picture("white", 320)) == 1
 
 
-async def test_in_an_svg_the_name_of_a_memory_ends_before_its_energy(browser: Browser) -> None:
-    names = ["notes/sqlite/enabling-wal-mode.md", "@topic:journal_mode", "MMMM MMMM", "evt-1"]
-    cards = [Card(name=name, kind="UserPreference", text="", energy=0.189) for name in names]
-    page = await browser.new_page()
-    await page.set_content(draw(cards, heading="", facts="", spoken="", notes=[]))
-    places = """of => [...document.querySelectorAll(of)].map(each => {
-        const {x, width} = each.getBBox();
-        return [x, x + width];
+async def test_in_an_svg_no_words_leave_their_box(browser: Browser) -> None:
+    names = [
+        "notes/scale.md#The order in which to grow",
+        "@topic:WWW MMMM",
+        "會議記錄二〇二六年十一月",
+        "e",
+    ]
+    texts = [
+        "面包店的烤箱在星期一早上是冷的，因为加热元件坏了。" * 3,
+        "MMMM WWWW " * 20,
+        "i" * 90,
+        "Cold.",
+    ]
+    cards = [
+        Card(name=name, kind="UserPreference", text=text, energy=0.189)
+        for name, text in zip(names, texts, strict=True)
+    ]
+    over = """() => [...document.querySelectorAll('g')].flatMap(group => {
+        const edge = group.querySelector('rect').getBBox();
+        return [...group.querySelectorAll('text')].filter(each => {
+            const {x, width} = each.getBBox();
+            return x < edge.x || x + width > edge.x + edge.width;
+        }).map(each => each.textContent);
     })"""
-    written = [await page.evaluate(places, of) for of in (".text.bold", ".energy.bold")]
-    for (_, name_ends), (energy_begins, _) in zip(*written, strict=True):
-        assert name_ends < energy_begins
+    page = await browser.new_page()
+    await page.set_content(draw(cards, heading="會議" * 90, facts="", spoken="", notes=[]))
+    assert await page.evaluate(over) == []
+    title = "document.querySelector('.title').getBBox().width"
+    whole = "document.querySelector('svg').viewBox.baseVal.width"
+    assert await page.evaluate(title) < await page.evaluate(whole)
+    shown = await page.locator("text.bold").first.text_content() or ""
+    assert shown.endswith("ich to grow"), "the end tells parts of a note apart"
+    await page.close()
+
+
+@pytest.mark.parametrize("viewport", [WIDE, NARROW], ids=["wide", "narrow"])
+async def test_a_recall_as_html_fits_on_a_screen(
+    browser: Browser, bakery: GraphRetriever, viewport: dict[str, int]
+) -> None:
+    html = (await bakery.recall(QUESTION.text)).to_html()
+    page = await browser.new_page(viewport=viewport)
+    await page.set_content(html)
+    root = "document.documentElement"
+    assert await page.evaluate(f"{root}.scrollWidth") <= viewport["width"]
+    assert await page.evaluate(f"{root}.scrollHeight") <= viewport["height"]
     await page.close()
 
 
@@ -165,6 +219,19 @@ async def test_of_a_large_recall_only_what_leads_to_the_context_is_shown(
         paths = sum(len(each["paths"]) for each in document["explorations"])
         await page.get_by_role("button", name=f"Show {paths - 8} more paths").click()
         assert await page.locator("g.node").count() < 500
+
+
+async def test_an_outline_that_is_made_larger_still_begins_at_its_left(browser: Browser) -> None:
+    file = saved("large.json", large_recall(100))
+    left = "each => each.getBoundingClientRect().left"
+    async with (
+        serving(UnavailableError("no database"), file) as served,
+        opened(browser, served, viewport=LARGE) as page,
+    ):
+        await shows(page, "#status", "100 memories")
+        await page.get_by_role("button", name="Larger").click()
+        box = await page.locator("g.node rect").first.evaluate(left)
+        assert box > await page.locator("#scroll").evaluate(left)
 
 
 async def test_two_thousand_memories_stay_smooth(

@@ -34,7 +34,7 @@ async def opened(
             else None
         ),
     )
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(60_000)  # as patient as a busy machine needs
     await page.goto(f"{served.url}/#{secret}")
     try:
         yield page

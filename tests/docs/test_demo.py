@@ -14,6 +14,7 @@ import memoria
 from memoria.evaluation.sample import QUESTIONS, sample_path
 from memoria.ingest import ingest_files
 from memoria.local import LocalNeo4j
+from scripts.record_demo import shown
 
 # Of the memories that a question expects, those that its context must hold: by budget, in the
 # order of the questions. Put in what a better ranking or packing brings.
@@ -58,7 +59,7 @@ def test_recording_of_the_demo(home: Path) -> None:
     )
     page = (ROOT / "docs" / "demo.md").read_text(encoding="utf-8")
     [recording] = re.findall(r"^```text\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    said, found = lines_of(done.stdout)
+    said, found = lines_of(shown(done.stdout))
     said_before, found_before = lines_of(recording)
     assert said == said_before
     # With the instructions of another processor a quantised model makes other vectors, by which

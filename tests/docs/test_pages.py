@@ -124,7 +124,7 @@ def test_every_room_has_a_row_in_the_table_of_rooms() -> None:
     package = Path(memoria.__file__).parent
     rooms = {path.relative_to(package).parts[0] for path in package.rglob("*.py")}
     rooms = {name.removesuffix(".py") for name in rooms} - {"__init__", "__main__", "_cypher"}
-    page = Path(__file__).parents[2] / "docs" / "architecture.md"
+    page = Path(__file__).parents[2] / "docs" / "project" / "rooms.md"
     table = page.read_text("utf-8").split("\n## The rooms\n")[1].split("\n## ")[0]
     assert set(re.findall(r"^\| `(\w+)(?:\.py)?` \|", table, re.MULTILINE)) == rooms
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import re
 import tomllib
-from datetime import UTC, datetime
 from pathlib import Path
 
 from memoria.cli import all_commands
@@ -20,9 +19,9 @@ from memoria.serialize import (
 from memoria.types import (
     ContextItem,
     ContextPack,
+    Edge,
     Exploration,
     ExplorationStats,
-    Hop,
     MemoryNode,
     Neighbour,
     Neighbourhood,
@@ -32,11 +31,11 @@ from memoria.types import (
     ScopeReceipt,
     Seed,
     Seeds,
-    Trace,
 )
 from memoria.types import Path as MemoryPath
 from tests.docs.pages import PAGES, ROOT, documented_json, documented_row
 from tests.for_each import for_each
+from tests.traces import hop, trace
 
 COMMANDS = all_commands()
 MEMORY_ROW = documented_json("explore")
@@ -78,21 +77,13 @@ def test_every_command_with_json_has_a_row() -> None:
 
 def recall() -> Recall:
     """A recall with something in each of its lists."""
-    hop = Hop(
-        source="a",
-        target="b",
-        relation="near",
-        direction="out",
-        weight=1.0,
-        tags=(),
-        tag_similarity=1.0,
-        degree=1,
-        energy_in=1.0,
-        energy_out=0.5,
-    )
     memories = tuple(MemoryNode(id=id_, kind="Event", text="t") for id_ in "ab")
     path = MemoryPath(
-        seed_id="a", hops=(hop,), memories=memories, end_reason="dead_end", energy=0.5
+        seed_id="a",
+        hops=(hop("a", "b", (1.0, 0.5)),),
+        memories=memories,
+        end_reason="dead_end",
+        energy=0.5,
     )
     seed = Seed(id="a", score=1.0)
     stats = ExplorationStats(levels=1, nodes=2, elapsed_s=0.1, hydrate_s=0.0)
@@ -105,15 +96,10 @@ def recall() -> Recall:
         ),
         ranked=(RankedMemory(memory=memories[0], score=1.0, path=path),),
         context=ContextPack(text="t", tokens=1, items=(item,), omitted=(left_out,)),
-        trace=Trace(
-            query="q",
-            query_tags=(),
-            scope="s",
-            started_at=datetime(2026, 5, 2, tzinfo=UTC),
-            timings_s={},
-            degraded=(),
-        ),
+        trace=trace("s"),
         hits=(path,),
+        needed=(path,),
+        edges=(Edge(source="b", target="a", relation="near", scope="s"),),
     )
 
 

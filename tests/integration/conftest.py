@@ -35,14 +35,21 @@ async def second_server(server_version: str) -> AsyncIterator[EphemeralNeo4j]:
         yield started
 
 
-@pytest.fixture
-async def empty(second_server: EphemeralNeo4j) -> AsyncIterator[Store]:
-    """A database that memoria never set up."""
+@pytest.fixture(scope="module")
+async def emptied(second_server: EphemeralNeo4j) -> AsyncIterator[Store]:
+    """The same database for all tests of a module: a new schema has all queries planned again."""
     target = Target(uri=second_server.uri, auth=second_server.auth, database="neo4j")
     async with open_driver(target, StoreConfig()) as driver:
         store = Store(driver, database="neo4j")
         await wipe(store)
         yield store
+
+
+@pytest.fixture
+async def empty(emptied: Store) -> Store:
+    """A database that memoria never set up."""
+    await wipe(emptied)
+    return Store(emptied.driver, database="neo4j")  # nothing is known about the server
 
 
 @pytest.fixture(params=DIALECTS)

@@ -6,6 +6,7 @@ import asyncio
 import math
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 from zlib import crc32
 
@@ -23,7 +24,7 @@ from memoria.remember.documents import DocumentWriter
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.store.config import StoreConfig
-from memoria.types import Conversation, Document, Memory, Message, Relation
+from memoria.types import Conversation, Document, Memory, MemoryFilter, Message, Relation
 from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.effort import effort
@@ -196,6 +197,11 @@ async def test_the_next_write_makes_up_for_what_an_earlier_one_could_not_do(
     await GraphWriter(store, scope=scope, embedder=Moody("down")).write(
         [memory(f"m{number:03}") for number in range(NOTE_IDS + 6)]
     )
+    retriever = GraphRetriever(store, scope=scope, embedder=Moody())
+    trace = (await retriever.recall("the text of m001")).trace
+    [note] = trace.notes
+    assert note.startswith(f"vectors are pending: {NOTE_IDS + 6} memories have none yet")
+    assert trace.degraded == (), "every part of the recall worked"
     writer = GraphWriter(store, scope=scope, embedder=Moody())
     first = await writer.write([memory("x")])
     assert (first.embedded, first.pending_vectors) == (1 + NOTE_IDS, 0)
@@ -203,6 +209,7 @@ async def test_the_next_write_makes_up_for_what_an_earlier_one_could_not_do(
     assert await notes(driver, scope) == []
     assert all(vector for _, vector in (await stored(driver, scope)).values())
     assert (await writer.write([memory("y")])).embedded == 1
+    assert (await retriever.recall("the text of m001")).trace.notes == ()
 
 
 async def test_messages_and_documents_make_up_for_it_as_well_and_link_what_they_embed(
@@ -269,10 +276,19 @@ async def test_what_is_forgotten_or_rewritten_meanwhile_is_not_owed_any_more(
     store: Store, driver: neo4j.AsyncDriver, scope: str
 ) -> None:
     await GraphWriter(store, scope=scope, embedder=Moody("down")).write(
-        [memory("gone"), memory("other"), memory("stays")]
+        [
+            memory("gone"),
+            memory("other"),
+            memory("stays"),
+            replace(memory("tagged"), tags=["tagged"]),
+        ]
     )
+    await GraphWriter(store, scope=scope, embedder=Moody("down")).write([memory("alone")])
     writer = GraphWriter(store, scope=scope)
+    await writer.forget(["alone"])
     await writer.forget(["gone"])
+    await writer.forget(where=MemoryFilter(tags=["tagged"]))
+    assert await notes(driver, scope) == ["other", "stays"]
     await writer.write([memory("other", "other words")])
     await GraphWriter(store, scope=scope, embedder=Moody()).write([memory("x")])
     found = await stored(driver, scope)

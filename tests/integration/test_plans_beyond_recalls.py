@@ -34,9 +34,10 @@ async def test_reading_for_learning_never_scans(store: Store, name: str) -> None
         "learn.consolidate",
         "learn.undo",
         "learn.trim",
+        "ingest.forget",
     ],
 )
-async def test_writing_for_learning_never_scans(driver: neo4j.AsyncDriver, name: str) -> None:
+async def test_learning_and_forgetting_never_scan(driver: neo4j.AsyncDriver, name: str) -> None:
     query = load(name)
     parameters = dict.fromkeys(query.params, 1)
     result = await driver.execute_query(f"EXPLAIN {query.text}", p=parameters)

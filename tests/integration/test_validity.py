@@ -285,6 +285,30 @@ async def test_marks_follow_the_suppressing_edges(store: Store, place: str) -> N
     assert await marks(store, place) == {}
 
 
+@pytest.mark.parametrize("strategy", STRATEGIES.values())
+async def test_of_two_memories_in_conflict_the_newer_comes_first_and_both_are_marked(
+    store: Store, place: str, strategy: Strategy
+) -> None:
+    texts = {"a": "the gate opens at seven", "b": "the gate opens at eight, they say", "c": "gate"}
+    made = {"a": AGO, "b": NOW, "c": NOW}
+    memories = [event(id_, text, created_at=made[id_]) for id_, text in texts.items()]
+    await GraphWriter(store, scope=place).write(memories)
+    config = RetrieverConfig(strategy=strategy)
+    retriever = GraphRetriever(store, scope=place, embedder=AXIS, config=config)
+
+    async def order() -> tuple[list[str], str]:
+        found = await retriever.recall("gate opens at seven", deadline_s=60.0)
+        return [each.id for each in found.ranked if each.id != "c"], found.context.text
+
+    before, text = await order()
+    assert (before, "conflicts" in text) == (["a", "b"], False)
+    await Learner(store, scope=place).suppress("a", "b", kind="conflicts")
+    after, text = await order()
+    assert after == ["b", "a"]
+    assert "conflicts" in text
+    assert text.index("eight") < text.index("conflicts") < text.index("seven")
+
+
 async def test_later_suppression_takes_back_the_earlier_one(store: Store, place: str) -> None:
     await GraphWriter(store, scope=place).write([event(node) for node in "ab"])
     times = (NOW + timedelta(seconds=number) for number in range(20))

@@ -34,7 +34,7 @@ class Shape:
     key_of: Mapping[str, str]  # label -> property
     connector: str | None = None  # label of connectors
     relations: bool = True  # whether a property says the relation; else the type does
-    tags: bool = True
+    tags: bool = True  # the same, of the tags
 
 
 def shapes(tag: str) -> list[Shape]:
@@ -170,7 +170,7 @@ def foreign(rng: random.Random, graph: Graph, shape: Shape, prefix: str) -> Fore
                 target=renamed(edge.target),
                 relation=_relation(shape, edge, type_),
                 weight=-1.0 if _is_over(own, config) else weight_of(type_.weight, edge.weight),
-                tags=edge.tags if shape.tags else None,
+                tags=edge.tags if shape.tags else (type_.type,),
             )
             for edge, type_, own in zip(edges, types, times, strict=True)
         ]

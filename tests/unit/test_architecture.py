@@ -141,8 +141,8 @@ def test_formulas_and_linking_need_the_standard_library_alone(folder: str) -> No
     assert needed <= {"memoria", *sys.stdlib_module_names}  # no numpy, no model
 
 
-def test_the_page_on_architecture_lists_the_ranks_as_they_are() -> None:
-    page = (PACKAGE.parent / "docs" / "architecture.md").read_text("utf-8")
+def test_the_page_on_the_rooms_lists_the_ranks_as_they_are() -> None:
+    page = (PACKAGE.parent / "docs" / "project" / "rooms.md").read_text("utf-8")
     section = page.split("\n## Import directions\n")[1].split("\n## ")[0]
     lines = re.findall(r"^\d+\. (.*)", section, re.MULTILINE)
     assert [set(re.findall(r"`(\w+)`", line)) for line in lines] == RANKS

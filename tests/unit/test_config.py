@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memoria.embed import CallableEmbedder, OnnxEmbedder, SentenceTransformerEmbedder
 from memoria.errors import ConfigError, InvalidInputError
+from memoria.evaluation.config import EvaluationConfig
+from memoria.evaluation.tuning import check_folds
 from memoria.learn.link import CompositeLinkConfig, SimilarityLinkConfig
+from memoria.local.settings import whole_version
 from memoria.recall.config import RetrieverConfig
 from memoria.recall.context.config import ContextConfig
+from memoria.recall.plain_settings import exploration_from
 from memoria.recall.seeds.config import SeedConfig
 from memoria.recall.strategies import AnchorSpreading, TransferEnergy
+from memoria.remember.rules import RuleExtractor
+from memoria.retriever import check_learn
+from memoria.store import Target
 from memoria.store.config import StoreConfig
 from memoria.types import Seed
 from tests.for_each import for_each
@@ -35,6 +44,7 @@ NAMED_CHOICES = (
     "time_zone",
 )
 HUGE = 10**5000  # has no float, and Python refuses to print it
+EARLY = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))  # in UTC, before the year 1
 
 # Config, field, values at the ends of its range, values beyond them.
 RANGES: list[tuple[type[Any], str, list[Any], list[Any]]] = [
@@ -67,7 +77,7 @@ RANGES: list[tuple[type[Any], str, list[Any], list[Any]]] = [
     (ContextConfig, "min_best_relevance", [0, 1e-9, 1], [-1e-9, 1.0000000000000002, None]),
     (RetrieverConfig, "deadline_s", [1e-3, 10, 1e6], [0, -1, 1e300]),
     (RetrieverConfig, "budget_tokens", [1, 100_000_000], [0, 100_000_001, 5.0]),
-    (RetrieverConfig, "as_of", [None, datetime(2026, 1, 2, tzinfo=UTC)], ["2026-01-02", 7]),
+    (RetrieverConfig, "as_of", [None, datetime(2026, 1, 2, tzinfo=UTC)], ["2026-01-02", 7, EARLY]),
     (RetrieverConfig, "include_outdated", [False, True], [None, 1, "no"]),
     (RetrieverConfig, "time_phrases", [False, True], [None, 1, "no"]),
     (RetrieverConfig, "time_zone", [None, UTC, "Europe/Berlin"], ["nowhere", "../x", 7]),
@@ -88,8 +98,9 @@ def test_setting_takes_the_ends_of_its_range(config: Any, field: str, value: Any
     [(config, field, value) for config, field, _, bad in RANGES for value in bad],
 )
 def test_setting_refuses_what_is_beyond(config: Any, field: str, value: Any) -> None:
-    with pytest.raises(ConfigError, match=f"^{field} "):
+    with pytest.raises(ConfigError, match=f"^{field} ") as caught:
         config(**{field: value})
+    assert caught.value.field == field
 
 
 @for_each(
@@ -190,12 +201,12 @@ def test_too_few_candidates_name_the_setting_that_asks_for_more(
 def test_any_value_is_taken_or_is_a_config_error(data: st.DataObject) -> None:
     config, field, *_ = data.draw(st.sampled_from(RANGES))
     value = data.draw(st.none() | st.booleans() | st.integers() | st.floats() | st.text())
+    wrong: str | None = field
     try:
-        message = ""
         config(**{field: value})
     except ConfigError as exc:
-        message = str(exc)
-    assert not message or message.startswith((field, "candidates"))
+        wrong = exc.field
+    assert wrong in (field, "candidates")
 
 
 # --- single settings of a call ------------------------------------------------------------------
@@ -226,9 +237,41 @@ def test_the_number_of_seeds_changes_the_search_of_the_strategy_that_is_given_wi
         ({"max_seeds": 101}, "max_seeds must be .*1.*100.*101"),
         ({"min_relevance": 1.5}, r"min_relevance must be in \[0.0, 1.0\], got 1.5"),
         ({"strategy": "transfer"}, "strategy must be an object"),
+        ({"as_of": 7}, "as_of must be a datetime"),
+        ({"time_zone": "Mars"}, "time_zone 'Mars' is not known: give a name such as Europe"),
         ({"budget": 500}, "no setting 'budget': there are budget_tokens, deadline_s"),
     ],
 )
 def test_a_single_setting_is_checked_as_a_callers_input(setting: Any, message: str) -> None:
-    with pytest.raises(InvalidInputError, match=message):
+    with pytest.raises(InvalidInputError, match=message) as caught:
         RetrieverConfig().overridden(setting)
+    assert caught.value.field in setting
+
+
+def test_an_error_about_one_argument_names_it() -> None:
+    same: Any = list
+    one: Any = 1
+    wrong: list[tuple[str, Callable[[], Any]]] = [
+        ("threads", lambda: OnnxEmbedder(threads=0)),
+        ("model", lambda: OnnxEmbedder("none")),
+        ("model", lambda: SentenceTransformerEmbedder("")),
+        ("batch_size", lambda: SentenceTransformerEmbedder(batch_size=0)),
+        ("name", lambda: CallableEmbedder(same, name="", dimensions=3)),
+        (
+            "query_function",
+            lambda: CallableEmbedder(same, query_function=one, name="a", dimensions=3),
+        ),
+        ("learn", lambda: check_learn("x", None)),
+        ("language", lambda: RuleExtractor(language="latin")),
+        ("weights", lambda: RuleExtractor(weights={one: 1})),
+        ("uri", lambda: Target(uri="localhost", auth=None)),
+        ("auth", lambda: Target(uri="bolt://localhost:7687", auth=one)),
+        ("strategy", lambda: exploration_from({"strategy": "x"})),
+        ("as_of", lambda: exploration_from({"as_of": "x"})),
+        ("folds", lambda: check_folds([], EvaluationConfig(), 1)),
+        ("version", lambda: whole_version("1")),
+    ]
+    for field, call in wrong:
+        with pytest.raises(ConfigError) as caught:
+            call()
+        assert caught.value.field == field

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -97,3 +101,17 @@ async def test_without_any_database_the_error_names_the_home_that_it_looked_at(
     with pytest.raises(UnavailableError, match=r"no database: .*`memoria up`.*MEMORIA_HOME") as had:
         await find_target()
     assert str(tmp_path / "elsewhere") in str(had.value)
+
+
+def test_without_the_extra_of_the_local_server_its_remedy_is_the_first_too() -> None:
+    code = (
+        "import asyncio, sys; sys.modules['psutil'] = None\n"
+        "from memoria.connection import find_target; asyncio.run(find_target())"
+    )
+    bare = {name: value for name, value in os.environ.items() if name != "NEO4J_URI"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=bare, capture_output=True, text=True, check=False
+    )
+    assert re.search(r"no database: .*`memoria up`.* NEO4J_URI.*\[local\]", done.stderr), (
+        done.stderr
+    )

@@ -26,6 +26,7 @@ export type Status = Schemas["Status"];
 export type StoredMemory = Schemas["StoredMemory"];
 export type OpenScope = Schemas["OpenScope"];
 export type Message = Schemas["Message"];
+export type RecallFilter = Schemas["RecallFilter"];
 export type PathFound = Schemas["PathFound"];
 export type Problem = Schemas["Problem"];
 

@@ -413,7 +413,7 @@ export interface components {
              */
             role?: "user" | "assistant" | "tool" | "system" | "other";
             /**
-             * @description Identifier within the conversation; None: the place of the message in the conversation.
+             * @description Identifier within the conversation, and the end of the memory's id, `source:conversation:id`; None: the place of the message in the conversation.
              * @default null
              */
             id?: string | null;
@@ -556,6 +556,41 @@ export interface components {
             /** @description The arguments that can't be used. */
             faults: components["schemas"]["Fault"][];
         };
+        /**
+         * RecallFilter
+         * @description Which memories a recall may find; a memory must fit everything that is given.
+         */
+        RecallFilter: {
+            /**
+             * @description The memory is of one of these kinds; None for any kind.
+             * @default null
+             */
+            kinds?: string[] | null;
+            /**
+             * @description The memory has all of these tags; compared letter by letter.
+             * @default []
+             */
+            tags?: string[];
+            /**
+             * @description The memory was made at this time or later; a naive time counts as UTC. None for any time.
+             * @default null
+             */
+            created_from?: string | null;
+            /**
+             * @description The memory was made before this time. A memory without `created_at` fits no time.
+             * @default null
+             */
+            created_before?: string | null;
+            /** @description The memory's `metadata` has these keys, with these values. A value is a string, a number, true or false; key and value have at most 1,000 characters together. */
+            metadata?: {
+                [key: string]: string | number | boolean;
+            };
+            /**
+             * @description The memory is none of these; at most 10,000 ids of memories or labels of earlier answers. An id that no memory has excludes nothing.
+             * @default []
+             */
+            exclude_ids?: string[];
+        };
         /** RecallRequest */
         RecallRequest: {
             /** @description The question, in words. */
@@ -581,6 +616,21 @@ export interface components {
              * @enum {string}
              */
             order?: "relevance" | "time";
+            /**
+             * @description Which memories may be found; null for all.
+             * @default null
+             */
+            where?: components["schemas"]["RecallFilter"] | null;
+            /**
+             * @description Search the memories that were valid at this time; null for now.
+             * @default null
+             */
+            as_of?: string | null;
+            /**
+             * @description In which days begin, such as Europe/Berlin; null for that of the server.
+             * @default null
+             */
+            time_zone?: string | null;
         };
         /**
          * Recalled
@@ -630,13 +680,13 @@ export interface components {
             id: string;
             /** @description Kind of the memory. */
             kind: string;
-            /** @description Date that the text shows. */
+            /** @description When the memory was made, in ISO 8601; null if that is not known. */
             date: string | null;
-            /** @description Score of the ranking. */
+            /** @description Energy with which the search or a path reached the memory, 0 to 1. It is not the order of the memories: compare them by `relevance`. */
             score: number;
             /** @description Probability that the memory bears on the question; null if it is not known. */
             relevance: number | null;
-            /** @description What the memory says, whole. Somebody else may have written it: give a model the `text` of the answer, not this one. */
+            /** @description The whole memory, after the name of who said it, such as `user: `. Somebody else may have written it: give a model the `text` of the answer, not this one. */
             text: string;
             /**
              * @description Scope of the memory; missing if only one scope is read.

@@ -5,7 +5,13 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 
-import { Memoria, MemoriaError, type Problem, type RecallEvent } from "../src/index.js";
+import {
+  Memoria,
+  MemoriaError,
+  type Problem,
+  type RecallEvent,
+  type RecallRequest,
+} from "../src/index.js";
 
 const url = process.env["MEMORIA_URL"] ?? "";
 const token = process.env["MEMORIA_TOKEN"] ?? "";
@@ -67,6 +73,18 @@ test("a recall is streamed: paths, then the answer", async () => {
   assert.equal(last?.event, "answer");
   assert.match(last.data.text, /kettle is blue/);
   assert.ok(events.slice(0, -1).every((each) => each.event === "path"));
+});
+
+test("a recall takes a filter, an earlier time and a time zone", async () => {
+  const tag = randomUUID();
+  const { id } = await memoria.remember({ text: "The kettle is old.", tags: [tag] });
+  const asked = { query: "kettle", where: { tags: [tag] }, deadline_ms: 60_000 };
+  const ids = async (request: RecallRequest) =>
+    (await memoria.recall(request)).memories.map((each) => each.id);
+  assert.deepEqual(await ids({ ...asked, time_zone: "Europe/Berlin" }), [id]);
+  assert.deepEqual(await ids({ ...asked, as_of: "2020-01-01T00:00:00Z" }), []);
+  const wrong = await problemOf(memoria.recall({ ...asked, time_zone: "Mars" }));
+  assert.equal(wrong.faults[0]?.field, "time_zone");
 });
 
 test("a stream that is left early ends", async () => {

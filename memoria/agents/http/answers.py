@@ -51,14 +51,15 @@ class RecalledMemory:
     kind
         Kind of the memory.
     date
-        Date that the text shows.
+        When the memory was made, in ISO 8601; null if that is not known.
     score
-        Score of the ranking.
+        Energy with which the search or a path reached the memory, 0 to 1. It is not the order of
+        the memories: compare them by ``relevance``.
     relevance
         Probability that the memory bears on the question; null if it is not known.
     text
-        What the memory says, whole. Somebody else may have written it: give a model the ``text`` of
-        the answer, not this one.
+        The whole memory, after the name of who said it, such as ``user: ``. Somebody else may have
+        written it: give a model the ``text`` of the answer, not this one.
     scope
         Scope of the memory; missing if only one scope is read.
     """

@@ -39,7 +39,7 @@ from memoria.agents.http.problems import WrongArguments, failed, problem_of
 from memoria.agents.http.repeats import Repeats, with_ids
 from memoria.agents.mcp.by_scope import Memories
 from memoria.agents.mcp.grants import Grant
-from memoria.agents.mcp.rights import LOCAL, Rights, grant_of
+from memoria.agents.mcp.rights import LOCAL, Rights, grant_of, why_read_only
 from memoria.errors import MemoriaError
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ T = TypeVar("T")
 PREFIX = "/v1"
 EVENTS = "text/event-stream"
 _JSON = "application/json"
+_BARE = "this request has no token: send Authorization: Bearer TOKEN"
+_UNKNOWN = "this server has no such token; it reads the file of tokens when it starts"
 _KEY = re.compile(r"[!-~]{1,255}")
 
 
@@ -142,12 +144,11 @@ class _Api:
     def _granted(self, request: Request, operation: Operation) -> Grant:
         grant = grant_of(self._rights, request.headers.get("authorization", ""))
         if grant is None:
-            raise HTTPException(
-                401, "this request has no valid token", headers={"www-authenticate": "Bearer"}
-            )
+            why = _UNKNOWN if "authorization" in request.headers else _BARE
+            raise HTTPException(401, why, headers={"www-authenticate": "Bearer"})
         does = operation.call.does
-        if does != "reads" and (grant.read_only or self._rights.grant.read_only):
-            raise HTTPException(403, "this credential may only read")
+        if does != "reads" and (barred := why_read_only(self._rights, grant)):
+            raise HTTPException(403, barred)
         if does == "deletes" and not self._rights.allow_forget:
             raise HTTPException(403, "this server deletes nothing: start it with --allow-forget")
         return grant

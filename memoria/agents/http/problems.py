@@ -47,6 +47,7 @@ _STATUS: Mapping[type[MemoriaError], HTTPStatus] = {
     DeadlineError: HTTPStatus.GATEWAY_TIMEOUT,
 }
 _MOST_FAULTS = 20
+_NO_OPERATION = "there is no such operation: /v1/openapi.json describes those that there are"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +108,9 @@ class WrongArguments(Exception):  # noqa: N818 - of this server alone, and never
 
     def __init__(self, error: ValidationError, takes: Collection[str]) -> None:
         super().__init__(str(error))
-        self.faults = [_fault(each, takes) for each in error.errors()[:_MOST_FAULTS]]
+        # A mistyped name is also a missing one: say what is there first.
+        errors = sorted(error.errors(), key=lambda each: each["type"] == "missing")
+        self.faults = [_fault(each, takes) for each in errors[:_MOST_FAULTS]]
 
 
 def problem_of(error: Exception) -> Problem:
@@ -124,7 +127,9 @@ def problem_of(error: Exception) -> Problem:
             faults=error.faults,
         )
     if isinstance(error, HTTPException):
-        return _problem(HTTPStatus(error.status_code), error.detail)
+        is_bare = error.detail == HTTPStatus.NOT_FOUND.phrase
+        detail = _NO_OPERATION if is_bare else error.detail
+        return _problem(HTTPStatus(error.status_code), detail)
     return _problem(HTTPStatus.INTERNAL_SERVER_ERROR, "memoria failed; its log says why")
 
 

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import hmac
 import json
-import os
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from memoria._support.home import default_home
+from memoria._support.process_files import while_running
 
 #: Where a server takes the calls of hooks.
 HOOK_PATH = "/hook"
@@ -59,21 +58,12 @@ def _folder() -> Path:
     return default_home() / "serving"
 
 
-@contextmanager
-def announced(place: Place) -> Iterator[None]:
-    """Say while the block runs that a server listens at a port of this machine."""
-    file = _folder() / f"{place.port}.json"
-    with suppress(OSError):  # a folder that can't be written costs the hooks a second, no more
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        file.unlink(missing_ok=True)  # others may be able to read it, or hold it open
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
-            json.dump({**asdict(place), "pid": os.getpid()}, opened)
-    try:
-        yield
-    finally:
-        with suppress(OSError):
-            file.unlink(missing_ok=True)
+def announced(place: Place) -> AbstractContextManager[None]:
+    """Say while the block runs that a server listens at a port of this machine.
+
+    A folder that can't be written costs the hooks a second, no more.
+    """
+    return while_running(_folder() / f"{place.port}.json", asdict(place))
 
 
 def places() -> list[Place]:

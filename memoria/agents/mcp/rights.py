@@ -39,11 +39,14 @@ class Rights:
         Hash of a token -> what it grants; then every request needs a token. Only over HTTP.
     allow_forget
         Whether clients that may write may also delete.
+    mapped
+        Whether the server reads a graph of another program, which nobody can write through it.
     """
 
     grant: Grant
     tokens: Mapping[str, Grant] | None = None
     allow_forget: bool = False
+    mapped: bool = False
 
 
 def is_loopback(host: str) -> bool:
@@ -64,6 +67,18 @@ def is_guarded(host: str) -> bool:
     name of its own.
     """
     return host in ("127.0.0.1", "localhost", "::1")
+
+
+def why_read_only(rights: Rights, grant: Grant) -> str | None:
+    """Say why a request with this grant can't write; None if it can."""
+    if rights.mapped:
+        return (
+            "this server reads a graph through a mapping, and a mapping writes nothing: to write, "
+            "use memoria's own graph, with a server without --mapping"
+        )
+    if rights.grant.read_only:
+        return "this server only reads: it was started with --read-only"
+    return "this token may only read" if grant.read_only else None
 
 
 class HashedTokens:

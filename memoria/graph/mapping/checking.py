@@ -251,12 +251,16 @@ def _covering(
 
 def fulltext_statement(name: str, mapping: GraphMapping) -> str:
     """Write the statement that makes a full-text index of a mapping, on all texts that name it."""
-    nodes = [node for node in mapping.nodes if node.fulltext_index == name]
-    labels = either(label for node in nodes for label in node.labels)
-    properties = dict.fromkeys(text for node in nodes for text in node.text)
-    listed = ", ".join(f"n.{quoted(each)}" for each in properties)
+    if nodes := [node for node in mapping.nodes if node.fulltext_index == name]:
+        of = f"(n:{either(label for node in nodes for label in node.labels)})"
+        texts = [text for node in nodes for text in node.text]
+    else:
+        edges = [edge for edge in mapping.edges if edge.fulltext_index == name]
+        of = f"()-[n:{either(edge.type for edge in edges)}]-()"
+        texts = [text for edge in edges if (text := edge.fact or edge.relation)]
+    listed = ", ".join(f"n.{quoted(each)}" for each in dict.fromkeys(texts))
     return (
-        f"CREATE FULLTEXT INDEX {quoted(name)} IF NOT EXISTS FOR (n:{labels}) ON EACH [{listed}] "
+        f"CREATE FULLTEXT INDEX {quoted(name)} IF NOT EXISTS FOR {of} ON EACH [{listed}] "
         "OPTIONS {indexConfig: {`fulltext.analyzer`: 'standard-folding'}}"
     )
 
@@ -307,11 +311,7 @@ def _of_fact_index(
     index = inventory.index(name)
     where = mapping.place("edges", number, field)
     if index is None and kind == "FULLTEXT":
-        yield Problem(
-            text=f"{where}there is no index {name!r}, so facts are shown, but not searched: create "
-            "a full-text index on the relationships, or leave fulltext_index out",
-            stops=False,
-        )
+        yield _no_fact_words(where, edge, mapping, inventory)
     elif index is None:
         yield _no_fact_vectors(where, edge, inventory)
     elif (index.type, index.entity) != (kind, "RELATIONSHIP") or edge.type not in index.labels:
@@ -331,19 +331,33 @@ def _of_fact_index(
         yield _not_cosine(where, index)
 
 
+def _no_fact_words(
+    where: str, edge: EdgeMapping, mapping: GraphMapping, inventory: Inventory
+) -> Problem:
+    name, text = edge.fulltext_index or "", edge.fact or edge.relation
+    missing = f"{where}there is no index {name!r}, so facts are shown, but not searched"
+    if text is None:
+        return Problem(
+            text=f"{missing}: name the property with their text as fact, or leave fulltext_index "
+            "out",
+            stops=False,
+        )
+    if (alike := _covering_facts("FULLTEXT", edge, text, inventory)) is not None:
+        return Problem(text=f"{missing}. {_same('fulltext_index', alike)}", stops=False)
+    return Problem(
+        text=f"{missing}. Create it, or leave fulltext_index out",
+        stops=False,
+        statement=fulltext_statement(name, mapping),
+    )
+
+
 def _no_fact_vectors(where: str, edge: EdgeMapping, inventory: Inventory) -> Problem:
     missing = (
         f"{where}there is no index {edge.vector_index!r}, so facts are not searched by their "
         "vectors"
     )
-    for index in inventory.indexes:
-        covers = edge.type in index.labels and edge.embedding in index.properties
-        if covers and (index.type, index.entity) == ("VECTOR", "RELATIONSHIP"):
-            return Problem(
-                text=f"{missing}. The index {index.name!r} covers the same, and Neo4j makes no "
-                f"second one: set vector_index to {index.name!r}",
-                stops=False,
-            )
+    if (alike := _covering_facts("VECTOR", edge, edge.embedding, inventory)) is not None:
+        return Problem(text=f"{missing}. {_same('vector_index', alike)}", stops=False)
     if (size := inventory.sizes.get(edge.type)) is None:
         return Problem(
             text=f"{missing}; and no relationship {edge.type!r} that was looked at has a vector "
@@ -359,6 +373,29 @@ def _no_fact_vectors(where: str, edge: EdgeMapping, inventory: Inventory) -> Pro
             edge.embedding or "",
             size,
         ),
+    )
+
+
+def _covering_facts(
+    kind: str, edge: EdgeMapping, name: str | None, inventory: Inventory
+) -> Index | None:
+    """Return an index of another name on this property of these relationships."""
+    return next(
+        (
+            index
+            for index in inventory.indexes
+            if (index.type, index.entity) == (kind, "RELATIONSHIP")
+            and edge.type in index.labels
+            and name in index.properties
+        ),
+        None,
+    )
+
+
+def _same(field: str, alike: Index) -> str:
+    return (
+        f"The index {alike.name!r} covers the same, and Neo4j makes no second one: set {field} to "
+        f"{alike.name!r}"
     )
 
 

@@ -6,6 +6,7 @@ Queries: ``mapping.*``.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -40,6 +41,9 @@ _BEGINS = ("valid_from", "valid_at")
 _VECTORS = ("fact_embedding", "embedding")
 _ENDS = ("valid_until", "valid_to", "invalid_at", "invalidated_at", "expired_at")
 _LONG_TEXT, _SHORT_TEXT = 12, 2
+_PLAIN = {"STRING", "INTEGER", "FLOAT", "BOOLEAN"}
+_MOST_PROPERTIES, _SHORT_VALUE = 20, 100
+_SECRET = re.compile("password|secret|token|hash|api_?key", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -268,8 +272,28 @@ def _guessed(samples: Sequence[_Sampled], inventory: Inventory) -> GraphMapping:
             "no node of this database has a property with a text, so there is nothing to find: add "
             "one, or write a mapping by hand"
         )
-    edges = (EdgeMapping(type="RELATES"),)  # replaced by those that are there
-    return GraphMapping(nodes=tuple(nodes), edges=edges, name="graph")
+    return GraphMapping(
+        nodes=tuple(nodes),
+        edges=(EdgeMapping(type="RELATES"),),  # replaced by those that are there
+        name="graph",
+        properties=_further(chosen, nodes),
+    )
+
+
+def _further(chosen: Sequence[_Sampled], nodes: Sequence[NodeMapping]) -> tuple[str, ...]:
+    """Return the short properties that are neither texts nor keys, and that filters can ask for."""
+    taken = {name for n in nodes for name in (n.key, n.scope, n.created_at, *n.text)}
+    found = {
+        name
+        for sampled in chosen
+        for name, values in sampled.values.items()
+        if name not in taken
+        and sampled.is_common(name)
+        and {kind for kind, _ in values} <= _PLAIN
+        and sampled.mean_length(name) <= _SHORT_VALUE
+        and not _SECRET.search(name)
+    }
+    return tuple(sorted(found)[:_MOST_PROPERTIES])
 
 
 def _node(sampled: _Sampled, scope: str | None, inventory: Inventory) -> NodeMapping:
@@ -347,7 +371,8 @@ def _with_edges(
     """Add the types that join two nodes of the mapping, like an example if there is one."""
     labels, known = {*mapping.labels}, {edge.type: edge for edge in mapping.edges}
     edges = [
-        known.get(type_) or (replace(example, type=type_) if example else _edge(type_, found))
+        known.get(type_)
+        or (replace(example, type=type_, words=None) if example else _edge(type_, found))
         for type_, found in ends.items()
         if any(a & labels and b & labels for a, b in found.pairs)
     ]

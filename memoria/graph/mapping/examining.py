@@ -15,8 +15,13 @@ from memoria.graph.mapping.checking import (
 from memoria.graph.mapping.database import ask, inventory_for
 from memoria.graph.mapping.model import GraphMapping
 from memoria.graph.mapping.parts import ELEMENT_ID, WeightOf
-from memoria.graph.mapping.sampled import edge_sample_problems, sample_problems
+from memoria.graph.mapping.sampled import (
+    edge_sample_problems,
+    sample_problems,
+    unknown_properties,
+)
 from memoria.store import Store
+from memoria.store.queries import load
 
 _SAMPLE = 100
 _MAX_CHARS = 80
@@ -33,6 +38,8 @@ async def examine_mapping(store: Store, mapping: GraphMapping, *, limit: int) ->
     inventory = await inventory_for(store, mapping)
     found = problems_of(mapping, inventory)
     patient = store.patient()
+    known = (await patient.run(load("mapping.property_names"), {}))[0]["names"]
+    found += unknown_properties(mapping, known)
     for number, node in enumerate(mapping.nodes):
         for label in node.labels:
             if not inventory.labels.get(label):

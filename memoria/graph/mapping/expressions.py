@@ -111,6 +111,11 @@ def relation_of(r: str, edge: EdgeMapping) -> str:
     return f"coalesce({', '.join([*texts, f'type({r})'])})"
 
 
+def tags_of(r: str, edge: EdgeMapping) -> str:
+    """Name the tags of an edge: its type, if questions may ask for it; else a property."""
+    return f"[type({r})]" if edge.asked_as else property_of(r, edge.tags)
+
+
 def is_reached(value: str, at: str) -> str:
     """Whether a time has come, null if it is not a time; texts in ISO 8601 are read as UTC."""
     text = f"replace(left({value}, 19), ' ', 'T')"

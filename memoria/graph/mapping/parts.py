@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from memoria._support.stems import name_stems
 from memoria._support.wording import kind_of, value_of
 from memoria.errors import MappingError
 from memoria.graph.vocabulary import CONNECTOR_KINDS
@@ -177,7 +178,11 @@ class EdgeMapping:
     fulltext_index
         Name of a full-text index on relationships of this type.
     tags
-        The property with a list of tags.
+        The property with a list of tags; None for the type as the only tag, if it has ``words``.
+    words
+        Words with which questions ask for edges of this type, such as ``actor`` and ``play`` for
+        ``ACTED_IN``; None for those of the type itself. Empty: no question does, as the edges are
+        only structure, or have a ``relation``, a ``fact`` or ``tags`` that says what they mean.
     created_at, valid_from
         Properties with times; before ``valid_from`` the edge carries nothing.
     valid_until
@@ -194,6 +199,7 @@ class EdgeMapping:
     vector_index: str | None = None
     fulltext_index: str | None = None
     tags: str | None = None
+    words: tuple[str, ...] | None = None
     created_at: str | None = None
     valid_from: str | None = None
     valid_until: tuple[str, ...] = ()
@@ -217,6 +223,30 @@ class EdgeMapping:
                 _name(getattr(self, name), name)
         _check_vectors(self)
         object.__setattr__(self, "valid_until", checked_names(self.valid_until, "valid_until"))
+        if self.words is not None:
+            object.__setattr__(self, "words", checked_names(self.words, "words"))
+            self._check_words(self.words)
+
+    def _check_words(self, words: tuple[str, ...]) -> None:
+        for word in words:
+            if not name_stems(word):
+                raise MappingError(
+                    f"words has {value_of(word)}, which says nothing by itself: leave it out",
+                    field="words",
+                )
+        if words and self.asked_as == ():
+            raise MappingError(
+                "words are for edges whose type says what they mean: leave out words, or relation, "
+                "fact and tags",
+                field="words",
+            )
+
+    @property
+    def asked_as(self) -> tuple[str, ...]:
+        """The words with which a question asks for these edges, by their type; perhaps none."""
+        if self.relation is not None or self.fact is not None or self.tags is not None:
+            return ()
+        return (self.type,) if self.words is None else self.words
 
 
 def _check_vectors(part: NodeMapping | EdgeMapping) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from memoria._support.checks import check_scopes
 from memoria._support.single_flight import SingleFlight
+from memoria._support.stems import name_stems
 from memoria._support.wording import kind_of
 from memoria.errors import DimensionError, MappingError, ScopeError
 from memoria.graph.mapping.checking import (
@@ -43,6 +44,9 @@ class MappedGraph:
         self._plain = plain
         self._facts = SingleFlight[ServerFacts]()
         self._translation = Translation(mapping)
+        self.asked_as = [
+            (name_stems(name), edge.type) for edge in mapping.edges for name in edge.asked_as
+        ]
 
     def query(self, query: Query) -> Query:
         """Return the query of the mapped graph; see `Translation.query`."""

@@ -26,6 +26,7 @@ from memoria.graph.mapping.expressions import (
     property_of,
     quoted,
     relation_of,
+    tags_of,
     text_of_node,
     weight_of,
     with_names,
@@ -243,7 +244,7 @@ class _Rendering:
         lines = [
             *self.fragment_all_memories("source"),
             "CALL (source) {",
-            f"  MATCH (source)-[r:{either(edge.type for edge in facts)}]->(target)",
+            *(f"  {line}" for line in self._leaving("source", "r", "target", facts)),
             f"  WHERE {self._holds(facts)}",
             f"  WITH r, source, target, {self._of_facts(facts, 'embedding')} AS embedding",
             "  WHERE size(embedding) = size($p.vector)",
@@ -357,7 +358,11 @@ class _Rendering:
         return [f"({' + '.join(counts)})"]
 
     def fragment_out_edges(self, m: str, r: str, other: str) -> list[str]:
-        return with_names(fragment("out_edges").filled((m, r, other)), self._types)
+        return self._leaving(m, r, other, self._edges)
+
+    def _leaving(self, m: str, r: str, other: str, edges: Sequence[EdgeMapping]) -> list[str]:
+        types = either(edge.type for edge in edges)
+        return with_names(fragment("out_edges").filled((m, r, other)), types)
 
     def fragment_out_degree(self, m: str) -> list[str]:
         return [f"COUNT {{ ({m})-[:{self._types}]->() }}"]
@@ -464,8 +469,10 @@ class _Rendering:
                 return self._weight(r)
             case "relation":
                 return self._per_edge(r, lambda edge: relation_of(r, edge))
-            case "tags" | "created_at":
-                return self._per_edge(r, lambda edge: property_of(r, getattr(edge, name)))
+            case "tags":
+                return self._per_edge(r, lambda edge: tags_of(r, edge))
+            case "created_at":
+                return self._per_edge(r, lambda edge: property_of(r, edge.created_at))
             case _:
                 return "(null)"
 

@@ -1,16 +1,16 @@
-"""Compare a mapping with a sample of nodes and relationships: properties of the wrong type.
+"""Compare the properties that a mapping names with those of nodes and relationships.
 
-In: a mapping, and rows of ``mapping.sample_nodes`` and ``mapping.sample_edges``. Out: `Problem`s.
-Touches nothing.
+In: a mapping, rows of ``mapping.sample_nodes`` and ``mapping.sample_edges``, and the names of
+properties that the database knows. Out: `Problem`s. Touches nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from memoria.graph.mapping.checking import Problem, similar
 from memoria.graph.mapping.expressions import quoted
-from memoria.graph.mapping.model import GraphMapping
+from memoria.graph.mapping.model import GraphMapping, named_mapping, names_of_mappings
 from memoria.graph.mapping.parts import ELEMENT_ID, EdgeMapping, NodeMapping
 
 #: Types of the values of a property, by its name.
@@ -42,6 +42,65 @@ _READ: Mapping[str, tuple[tuple[str, ...], str]] = {
         "not a text, so no fact is shown: name another property",
     ),
 }
+
+#: Field that may be left out -> the consequence if no node or relationship has the property.
+_WITHOUT: Mapping[str, str] = {
+    "text": "it adds nothing to the text",
+    "kind": "the label is the kind",
+    "created_at": "no time is known",
+    "valid_from": "nothing begins by it",
+    "valid_until": "nothing ends by it",
+    "tags": "there are no tags",
+    "relation": "the type is the relation",
+    "fact": "no fact is shown",
+    "sources": "facts lead to no source",
+    "properties": "no memory comes back with it",
+}
+
+
+def unknown_properties(mapping: GraphMapping, known: Collection[str]) -> Iterator[Problem]:
+    """Yield the properties of a mapping that the database does not know: they may be mistyped.
+
+    Names that the mapping of a known graph has are passed over: there, some come later, such as the
+    time at which the first fact ends.
+
+    Parameters
+    ----------
+    known
+        Names of properties, as ``mapping.property_names`` returns them.
+    """
+    usual: set[str] = set()
+    if mapping.name in names_of_mappings():
+        usual = {name for _, _, names in _optional(named_mapping(mapping.name)) for name in names}
+    for where, field, names in _optional(mapping):
+        if field == "text" and not any(name in known for name in names):
+            continue  # the sample says so
+        for name in names:
+            if name not in known and name not in usual:
+                yield Problem(
+                    text=f"{where}this database has no property {name!r}, so {_WITHOUT[field]}"
+                    f"{similar(name, known, listed=False)}",
+                    stops=False,
+                )
+
+
+def _optional(mapping: GraphMapping) -> Iterator[tuple[str, str, Sequence[str]]]:
+    """Yield place, field and names of the properties that may be missing."""
+    if not isinstance(mapping.properties, bool):
+        line = mapping.places.get("properties", "properties")
+        yield f"{line}: ", "properties", mapping.properties
+    parts: list[tuple[str, int, NodeMapping | EdgeMapping]] = [
+        *(("nodes", number, node) for number, node in enumerate(mapping.nodes)),
+        *(("edges", number, edge) for number, edge in enumerate(mapping.edges)),
+    ]
+    for part, number, each in parts:
+        for field in _WITHOUT:
+            yield mapping.place(part, number, field), field, _names(each, field)
+
+
+def _names(part: NodeMapping | EdgeMapping, field: str) -> Sequence[str]:
+    names: str | Sequence[str] = getattr(part, field, None) or ()
+    return (names,) if isinstance(names, str) else names
 
 
 def sample_problems(
@@ -101,8 +160,7 @@ def _of_values(
 ) -> Iterator[Problem]:
     mapped: NodeMapping | EdgeMapping = getattr(mapping, part)[number]
     for field, (read, else_) in _READ.items():
-        names = getattr(mapped, field, None) or ()
-        for name in (names,) if isinstance(names, str) else names:
+        for name in _names(mapped, field):
             found = kinds.get(name)
             if found and not any(kind.startswith(read) for kind in found):
                 yield Problem(

@@ -63,6 +63,7 @@ MARKS = (
     ("letta", {"agents", "blocks"}),
     ("letta", {"core_memory", "messages"}),
     ("langgraph", {"namespace", "key", "value"}),
+    ("langgraph", {"prefix", "key", "value"}),
     ("mem0", {"id", "memory"}),
     ("openai", {"role", "content"}),
     ("langchain", {"type", "data"}),
@@ -114,7 +115,13 @@ def _by_file(path: Path) -> str | None:
     if is_sqlite(path):
         tables = sqlite_rows(path, TABLES, ("name",), "name")
         names = {row["name"] for row in tables}
-        return "mem0" if "history" in names else "langgraph" if "store" in names else None
+        if not names & {"history", "store"}:
+            raise InvalidInputError(
+                f"{path}: a database that memoria can't read: it has tables {sorted(names)}, but "
+                "none of history.db of Mem0, or of a SqliteStore of LangGraph",
+                field="format",
+            )
+        return "mem0" if "history" in names else "langgraph"
     if is_own(path):
         with path.open("rb") as file:
             return "mbox" if file.read(5) == b"From " else None

@@ -11,12 +11,14 @@ from collections.abc import Iterator, Mapping
 from os import PathLike
 from typing import Any
 
+from memoria.errors import InvalidInputError
 from memoria.importers.chats.parsing import (
     Aside,
     OnInvalid,
     OnLeftOut,
     as_list,
     as_map,
+    map_in,
     messages_of,
     string_in,
     texts_of,
@@ -48,7 +50,8 @@ def read_letta(
         None raises the first.
     on_left_out
         Called with the reason for what is left out: ``tool call``, ``result of a tool``,
-        ``internal`` or ``empty``.
+        ``thoughts``,
+        ``internal``, ``deleted`` or ``empty``.
 
     Raises
     ------
@@ -61,19 +64,30 @@ def read_letta(
 
 def _parts(fields: Mapping[str, Any], aside: Aside) -> Iterator[Item]:
     """Yield what an agent file, or a passage, holds."""
-    if "text" in fields and "messages" not in fields:
+    if isinstance(fields.get("passage"), dict):  # in the answer of a search
+        fields = fields["passage"]
+    if {"text", "content"} & fields.keys() and "messages" not in fields:
         yield from _passage(fields, aside)
         return
+    if not {"agents", "messages", "blocks", "core_memory", "files"} & fields.keys():
+        raise InvalidInputError(
+            "this is neither an agent file of Letta (with agents or messages) nor a passage "
+            "(with text)",
+            field="text",
+        )
     agents = as_list(fields.get("agents"), "agents") if "agents" in fields else [fields]
     blocks = [*as_list(fields.get("blocks"), "blocks")]
     for item in agents:
         agent = as_map(item, "agents")
         name = string_in(agent, "name") or "agent"
         id_ = string_in(agent, "id") or name
+        said = [as_map(each, "messages") for each in as_list(agent.get("messages"), "messages")]
+        # An agent that speaks by calls of a tool thinks next to them; other agents speak there.
+        thinks = any(name == _SAY for each in said for name, _ in _calls(each))
         messages = [
             message
-            for number, each in enumerate(as_list(agent.get("messages"), "messages"), 1)
-            for message in _message(as_map(each, "messages"), f"{number}", aside)
+            for number, each in enumerate(said, 1)
+            for message in _message(each, f"{number}", aside, thinks=thinks)
         ]
         if messages:
             yield Conversation(id=id_, messages=messages, title=name, source=SOURCE)
@@ -81,7 +95,9 @@ def _parts(fields: Mapping[str, Any], aside: Aside) -> Iterator[Item]:
     for number, item in enumerate(blocks, 1):
         block = as_map(item, "blocks")
         label, value = string_in(block, "label") or str(number), string_in(block, "value")
-        if value:
+        if not (value or "").strip():
+            aside.left_out("empty")
+        elif value:
             made = time_in(block, "updated_at") or time_in(block, "created_at")
             yield Document(
                 id=f"block/{string_in(block, 'id') or label}",
@@ -93,7 +109,10 @@ def _parts(fields: Mapping[str, Any], aside: Aside) -> Iterator[Item]:
     for item in as_list(fields.get("files"), "files"):
         file = as_map(item, "files")
         title = string_in(file, "file_name") or string_in(file, "original_file_name")
-        if text := string_in(file, "content"):
+        text = string_in(file, "content")
+        if not text:
+            aside.left_out("empty")
+        else:
             yield Document(
                 id=f"file/{string_in(file, 'id') or title}",
                 title=title,
@@ -104,7 +123,7 @@ def _parts(fields: Mapping[str, Any], aside: Aside) -> Iterator[Item]:
 
 
 def _passage(fields: Mapping[str, Any], aside: Aside) -> Iterator[Item]:
-    text = string_in(fields, "text") or ""
+    text = string_in(fields, "text") or string_in(fields, "content") or ""
     if not text.strip() or fields.get("is_deleted") is True:
         aside.left_out("empty" if not text.strip() else "deleted")
         return
@@ -113,22 +132,36 @@ def _passage(fields: Mapping[str, Any], aside: Aside) -> Iterator[Item]:
         string_in(fields, "id") or text,
         text,
         tags=[str(tag) for tag in as_list(fields.get("tags"), "tags")],
-        created_at=time_in(fields, "created_at"),
+        created_at=time_in(fields, "created_at") or time_in(fields, "timestamp"),
+        metadata={
+            **map_in(fields, "metadata"),
+            **{name: fields[name] for name in ("file_name", "source_id") if fields.get(name)},
+        },
     )
 
 
-def _message(fields: Mapping[str, Any], number: str, aside: Aside) -> list[Message]:
+def _calls(fields: Mapping[str, Any]) -> list[tuple[object, dict[str, Any]]]:
+    """Return the tools that a message calls, each with its arguments."""
+    calls = (as_map(item, "tool_calls") for item in as_list(fields.get("tool_calls"), "tool_calls"))
+    called = [as_map(call.get("function") or {}, "function") for call in calls]
+    return [(each.get("name"), _object(string_in(each, "arguments") or "")) for each in called]
+
+
+def _message(
+    fields: Mapping[str, Any], number: str, aside: Aside, *, thinks: bool
+) -> list[Message]:
     """Return a message; the words of an agent may be in a call of a tool."""
     role = string_in(fields, "role") or ""
     text = texts_of(fields.get("content")) or string_in(fields, "text") or ""
     if role == "tool":
         aside.left_out("result of a tool")
         return []
-    said = [text] if role != "assistant" or not fields.get("tool_calls") else []
-    for item in as_list(fields.get("tool_calls"), "tool_calls"):
-        called = as_map(as_map(item, "tool_calls").get("function") or {}, "function")
-        given = _object(string_in(called, "arguments") or "")
-        if called.get("name") == _SAY and isinstance(given.get("message"), str):
+    calls = _calls(fields)
+    said = [] if role == "assistant" and calls and thinks else [text]
+    if text.strip() and not said:
+        aside.left_out("thoughts")
+    for name, given in calls:
+        if name == _SAY and isinstance(given.get("message"), str):
             said.append(given["message"])
         else:
             aside.left_out("tool call")

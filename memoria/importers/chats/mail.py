@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import email
 import email.policy
-import mailbox
 import os
 import re
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from email.errors import MessageError
 from email.header import decode_header, make_header
@@ -21,11 +19,21 @@ from email.utils import parseaddr, parsedate_to_datetime
 from itertools import islice
 from os import PathLike
 from pathlib import Path
+from typing import BinaryIO
 
 from memoria._support.foreign_files import is_own
 from memoria.errors import InvalidInputError
 from memoria.importers.chats.html_text import text_of_html
-from memoria.importers.chats.parsing import Aside, OnInvalid, OnLeftOut, digest, messages_of, whole
+from memoria.importers.chats.parsing import (
+    MAX_CONVERSATION_BYTES,
+    Aside,
+    OnInvalid,
+    OnLeftOut,
+    digest,
+    messages_of,
+    size_of,
+    whole,
+)
 from memoria.types import Conversation, Message
 
 SOURCE = "mail"
@@ -33,6 +41,8 @@ SUFFIXES = (".mbox", ".mbx")
 #: How much of a mail is read: its head; its text, which comes before the attachments; and of each
 #: field of its head. Python takes hours for a field of megabytes.
 _HEAD_BYTES, _MAIL_BYTES, _FIELD_CHARS = 100_000, 8_000_000, 20_000
+#: Most mails of a mailbox, each of which takes memory until all are read.
+_MAX_MAILS = 1_000_000
 #: Limits of one mail: lines, parts, and parts that contain others. Each part takes memory, and each
 #: line is compared with the ends of all parts around it. No mail that somebody wrote has so many.
 _MOST = (
@@ -43,6 +53,20 @@ _MOST = (
 _ID = re.compile(r"<([^<>\s]{1,500})>")
 _REPLY = re.compile(r"^(?:\s*(?:re|aw|wg|fwd?|antw|sv|tr|rif)(?:\[\d+\])?:)+\s*", re.IGNORECASE)
 _QUOTED = re.compile(r"(?:^[^\n>]{0,300}:[ \t]*\n\s*)?(?:^>[^\n]*(?:\n|\Z))+", re.MULTILINE)
+#: A line between two mails, and the head that follows; other lines begin with From, too.
+_BETWEEN = re.compile(rb"From (?:\S+\s*\Z|.*\d\d?:\d\d)", re.DOTALL)
+_FIELD = re.compile(rb">?From |[!-9;-~]{1,100}:")
+#: Programs that write mailboxes put a mark before such a line of a text.
+_ESCAPED = re.compile(r"^>(>*From )", re.MULTILINE)
+_LINE_BYTES = 10_000
+#: Encodings that contain more than their names say, as programs write them.
+_WIDER = {
+    **dict.fromkeys(("iso-8859-1", "latin-1", "latin1"), "cp1252"),
+    **dict.fromkeys(("gb2312", "gbk"), "gb18030"),
+    **dict.fromkeys(("shift_jis", "shift-jis"), "cp932"),
+    **dict.fromkeys(("ks_c_5601-1987", "euc-kr"), "cp949"),
+}
+_Span = tuple[int, int]
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -103,26 +127,30 @@ class _Mailbox:
             with self._path.open("rb") as file:
                 if not file.read(5) == b"From ":
                     raise InvalidInputError(f"{self._path}: not a mailbox: it must begin with From")
-            with closing(mailbox.mbox(self._path, create=False)) as box:
-                for keys in list(self._threads(box).values()):
-                    if (found := self._conversation(box, keys)) is not None:
+                spans = list(islice(_spans(file), _MAX_MAILS + 1))
+                if len(spans) > _MAX_MAILS:
+                    raise InvalidInputError(f"{self._path}: more than {_MAX_MAILS} mails: split it")
+                for keys in list(self._threads(file, spans).values()):
+                    if (found := self._conversation(file, spans, keys)) is not None:
                         yield found
         except OSError as exc:
             raise InvalidInputError(f"{self._path}: can't be read: {exc.strerror or exc}") from exc
 
-    def _threads(self, box: mailbox.mbox) -> dict[str, list[tuple[datetime, int]]]:
+    def _threads(
+        self, file: BinaryIO, spans: Sequence[_Span]
+    ) -> dict[str, list[tuple[datetime, int]]]:
         """Return the times and keys of the mails of each thread."""
         found: dict[str, tuple[datetime, int]] = {}
-        for key in box.iterkeys():
+        for key, span in enumerate(spans):
             with self._aside.at(self._place(key)):
-                mail, _ = _mail(box, key, _HEAD_BYTES)
+                mail, _ = _mail(file, span, _HEAD_BYTES)
                 if not _labels(mail).isdisjoint(("Spam", "Trash")):
                     self._aside.left_out("spam or trash")
                     continue
                 name = _name(mail, key)
                 for other in _before(mail):
                     self._join(name, other)
-                found[f"{name}-{key}"] = (_time(mail) or _NEVER, int(key))
+                found[f"{name}-{key}"] = (_time(mail) or _NEVER, key)
         threads: dict[str, list[tuple[datetime, int]]] = {}
         for name, mail_of in found.items():
             threads.setdefault(self._first(name.partition("-")[0]), []).append(mail_of)
@@ -141,20 +169,24 @@ class _Mailbox:
         return name
 
     def _conversation(
-        self, box: mailbox.mbox, mails: list[tuple[datetime, int]]
+        self, file: BinaryIO, spans: Sequence[_Span], mails: list[tuple[datetime, int]]
     ) -> Conversation | None:
         messages: list[Message] = []
-        root = title = ""
+        root, title, size = "", "", 0
         for _, key in sorted(mails):
             with self._aside.at(self._place(key)):
-                mail, is_whole = _mail(box, key, _MAIL_BYTES)
+                mail, is_whole = _mail(file, spans[key], _MAIL_BYTES)
                 if not is_whole:
                     self._aside.left_out("end of a mail with very many lines or parts")
                 name = _name(mail, key)
                 root = root or self._first(name)
                 subject = _header(mail, "Subject")
                 title = title or _REPLY.sub("", subject)
-                messages += self._message(mail, name, subject)
+                made = self._message(mail, name, subject)
+                size += size_of(made)
+                if size > MAX_CONVERSATION_BYTES:
+                    raise InvalidInputError("its thread is too long")
+                messages += made
         if not messages:
             return None
         return Conversation(id=root, messages=messages, title=title[:500] or None, source=SOURCE)
@@ -181,23 +213,54 @@ class _Mailbox:
             metadata={key: value for key, value in said.items() if value},
         )
 
-    def _place(self, key: object) -> str:
-        return f"{self._path}: mail {int(str(key)) + 1}"
+    def _place(self, key: int) -> str:
+        return f"{self._path}: mail {key + 1}"
+
+
+def _spans(file: BinaryIO) -> Iterator[_Span]:
+    """Yield where each mail of a mailbox begins and ends, without the line before it."""
+    file.seek(0)
+    begin: int | None = None
+    candidate: _Span | None = None  # a line that separates mails if a head follows
+    place, starts_line = 0, True
+    while piece := file.readline(_LINE_BYTES):
+        end = place + len(piece)
+        if candidate is not None and (begin is None or _FIELD.match(piece)):
+            if begin is not None:
+                yield begin, candidate[0]
+            begin = candidate[1]
+        candidate = (place, end) if starts_line and _BETWEEN.match(piece) else None
+        if begin is None and candidate is None:  # the first line, whatever it says
+            candidate = place, end
+        place, starts_line = end, piece.endswith(b"\n")
+    if candidate is not None and begin is None:
+        begin = candidate[1]
+    if begin is not None:
+        yield begin, place
 
 
 class _ShortFields(email.policy.Compat32):
-    """Reads the beginning of each field of a head."""
+    """Reads the beginning of each field of a head, and bytes that nobody has encoded."""
+
+    def header_fetch_parse(self, name: str, value: str) -> str:  # noqa: ARG002
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raw = value.encode("utf-8", "surrogateescape")
+            return _text_in(raw, None)
+        return value
 
     def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
         name, value = super().header_source_parse(sourcelines)
         return name, value[:_FIELD_CHARS]
 
 
-def _mail(box: mailbox.mbox, key: int | str, size: int) -> tuple[Mail, bool]:
+def _mail(file: BinaryIO, span: _Span, size: int) -> tuple[Mail, bool]:
     """Parse the beginning of a mail; also tell whether none of its lines or parts is left out."""
     try:
-        with box.get_file(str(key) if isinstance(key, str) else key) as file:  # type: ignore[arg-type]
-            raw = file.read(size)
+        begin, end = span
+        file.seek(begin)
+        raw = file.read(min(size, end - begin))
         cut = _cut(raw)
         return email.message_from_bytes(cut, policy=_ShortFields()), cut is raw
     except (MessageError, RecursionError, ValueError, LookupError) as exc:
@@ -277,7 +340,27 @@ def _decoded(part: Mail) -> str:
     payload = part.get_payload(decode=True)
     data = payload if isinstance(payload, bytes) else b""
     try:
-        text = data.decode(part.get_content_charset("utf-8"), "replace")
+        charset = part.get_content_charset()
     except (LookupError, ValueError):
-        text = data.decode("utf-8", "replace")
-    return text.replace("\r\n", "\n").replace("\0", "")
+        charset = None
+    text = _text_in(data, charset).replace("\r\n", "\n").replace("\0", "")
+    return _ESCAPED.sub(r"\1", text)
+
+
+def _text_in(data: bytes, charset: str | None) -> str:
+    """Decode bytes as they say, else as most programs do.
+
+    >>> _text_in("für 5 €".encode("cp1252"), "us-ascii"), _text_in("für".encode(), "us-ascii")
+    ('für 5 €', 'für')
+    """
+    said = _WIDER.get(charset or "", charset or "utf-8")
+    for name in (said, "utf-8"):
+        try:
+            return data.decode(name)
+        except (LookupError, ValueError):
+            continue
+    known = said if charset not in (None, "us-ascii", "utf-8") else "cp1252"
+    try:
+        return data.decode(known, "replace")
+    except (LookupError, ValueError):
+        return data.decode("cp1252", "replace")

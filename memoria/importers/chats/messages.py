@@ -13,12 +13,14 @@ from typing import Any
 from memoria._support.checks import check_id
 from memoria.errors import InvalidInputError
 from memoria.importers.chats.parsing import (
+    MAX_CONVERSATION_BYTES,
     Aside,
     OnInvalid,
     OnLeftOut,
     map_in,
     messages_of,
     objects_in,
+    size_of,
     string_in,
     time_in,
 )
@@ -89,6 +91,7 @@ class _Open:
 
     empty: Conversation
     lines: int = 0
+    size: int = 0
     taken: int = 0  # largest number that names one of its messages
     messages: list[Message] = field(default_factory=list)
 
@@ -125,6 +128,12 @@ class _Held:
             reply_to=string_in(fields, "reply_to"),
             metadata=map_in(fields, "metadata"),
         )
+        held.size += size_of(made)
+        if held.size > MAX_CONVERSATION_BYTES:
+            raise InvalidInputError(
+                f"conversation {key[1]!r:.80} is too long: give its lines several ids",
+                field="conversation",
+            )
         held.messages += made
         self._messages += len(made)
         if not made:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -27,6 +28,10 @@ from memoria.types import Item, Message
 #: A text of so many characters is at most 1 MB, which is what a message may hold.
 MAX_TEXT_CHARS = 250_000
 
+#: About how much memory the messages of one conversation may take, and one without its text; bytes.
+MAX_CONVERSATION_BYTES = 400_000_000
+_MESSAGE_BYTES = 500
+
 #: Answers of tools that say nothing.
 _DONE = re.compile(
     r"\W*(?:(?:it |that )?(?:is |was )?(?:done|ok|okay|success|successful|succeeded|true|null|none|"
@@ -37,6 +42,8 @@ _DONE = re.compile(
 )
 
 _CHUNK_BYTES = 1_000_000
+#: The end of the year 5000: larger numbers are milliseconds.
+_MAX_SECONDS = 95_617_584_000
 _BLANKS = re.compile(r"\s*")
 
 OnInvalid = Callable[[InvalidInputError], None]
@@ -189,8 +196,19 @@ def string_in(fields: Mapping[str, Any], name: str) -> str | None:
     return whole(value) or None
 
 
+def id_in(fields: Mapping[str, Any], name: str) -> str | None:
+    """Return an id: a string, or a whole number; None if it is missing, null or empty."""
+    value = fields.get(name)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return string_in(fields, name)
+
+
 def time_in(fields: Mapping[str, Any], name: str) -> datetime | None:
-    """Return a time: seconds since 1970, or ISO 8601; None if it is missing, null, 0 or empty."""
+    """Return a time: ISO 8601, or seconds or milliseconds since 1970.
+
+    None if it is missing, null, 0 or empty.
+    """
     value = fields.get(name)
     if value is None or value in ("", 0):
         return None
@@ -198,7 +216,8 @@ def time_in(fields: Mapping[str, Any], name: str) -> datetime | None:
         if isinstance(value, str):
             return datetime.fromisoformat(value)
         if not isinstance(value, bool) and isinstance(value, int | float):
-            return datetime.fromtimestamp(value, UTC)
+            seconds = value / 1_000 if abs(value) > _MAX_SECONDS else value
+            return datetime.fromtimestamp(seconds, UTC)
     except (ValueError, OverflowError, OSError) as exc:
         raise InvalidInputError(
             f"{name} must be a time in ISO 8601 or seconds since 1970, got {value!r:.80}",
@@ -305,6 +324,11 @@ def messages_of(text: str, *, id_: str, **fields: Any) -> list[Message]:
         )
         for number, start in enumerate(starts, 1)
     ]
+
+
+def size_of(messages: Iterable[Message]) -> int:
+    """Return about how much memory messages take, in bytes."""
+    return sum(sys.getsizeof(message.text) + _MESSAGE_BYTES for message in messages)
 
 
 def _further_id(id_: str, number: int) -> str:

@@ -25,13 +25,14 @@ from memoria.importers.chats.parsing import (
     OnInvalid,
     OnLeftOut,
     PlacedLine,
+    digest,
     messages_of,
+    objects_in,
     placed_lines,
     string_in,
     time_in,
     whole,
 )
-from memoria.ingest.jsonl import parse_object
 from memoria.types import Conversation, Message
 
 FILES = r"(?:.*/)?[^/]+\.jsonl"
@@ -39,6 +40,8 @@ FILES = r"(?:.*/)?[^/]+\.jsonl"
 MAX_FOLDERS = 6
 #: A longer session, as nobody has had, becomes several conversations.
 MAX_CHARS = 20_000_000
+#: A message without its text takes about as much memory.
+_MESSAGE_CHARS = 100
 
 
 def read_claude_code(
@@ -132,31 +135,37 @@ class _Reader:
             self._aside.left_out("long line")  # the output of a tool, or a picture
             return
         with self._aside.at(line.place):
-            try:
-                fields = parse_object(line.raw)
-            except InvalidInputError:
-                if line.ended:
-                    raise
-                self._aside.left_out("line that is broken off")  # the session continues
-                return
-            session.describe(fields)
-            said = self._said(fields)
-            for reason in said.reasons:
-                self._aside.left_out(reason)
-            if not said.text:
-                return
-            if said.id in self._seen:
-                self._aside.left_out("repeated")
-                return
-            if said.id is not None:
-                self._seen.add(said.id)
-            session.chars += len(said.text)
-            session.messages += messages_of(
-                said.text,
-                id_=said.id or str(line.offset),  # as a hook names it
-                role=said.role,
-                created_at=time_in(fields, "timestamp"),
-            )
+            for number, fields in enumerate(self._objects(line)):
+                place = str(line.offset)  # as a hook names it
+                self._say(session, fields, f"{place}+{number}" if number else place)
+
+    def _objects(self, line: PlacedLine) -> Iterator[Mapping[str, Any]]:
+        """Yield the objects of a line: several if a line break was lost."""
+        try:
+            yield from objects_in(line.raw)
+        except InvalidInputError:
+            if line.ended:
+                raise
+            self._aside.left_out("line that is broken off")  # the session continues
+
+    def _say(self, session: _Session, fields: Mapping[str, Any], place: str) -> None:
+        session.describe(fields)
+        said = self._said(fields)
+        for reason in said.reasons:
+            self._aside.left_out(reason)
+        if not said.text:
+            return
+        key = digest(said.id) if said.id is not None else None
+        if key in self._seen:
+            self._aside.left_out("repeated")
+            return
+        created_at = time_in(fields, "timestamp")
+        if key is not None:
+            self._seen.add(key)
+        session.chars += len(said.text) + _MESSAGE_CHARS
+        session.messages += messages_of(
+            said.text, id_=said.id or place, role=said.role, created_at=created_at
+        )
 
 
 @dataclass(slots=True)

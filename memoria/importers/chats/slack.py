@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import chain
 from os import PathLike
@@ -40,7 +40,7 @@ FILES = rf"({'|'.join(map(re.escape, (*USER_FILES, *CHANNEL_FILES)))})"
 _DAY = re.compile(r"([^/]+)/(\d{4}-\d{2})-\d{2}\.json")
 #: What people say; all other subtypes are notices, such as that somebody joined.
 SPOKEN = frozenset({None, "thread_broadcast", "me_message", "file_share", "file_comment"})
-EDITED, DELETED = "message_changed", "message_deleted"
+EDITED, DELETED, GONE = "message_changed", "message_deleted", "tombstone"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +61,8 @@ class Directory:
         Whether what programs say is read.
     deleted
         Ids of deleted messages, of the channel that is read.
+    edited
+        The last form of each edited message of this channel, by its id.
     """
 
     users: Mapping[str, str]
@@ -69,6 +71,7 @@ class Directory:
     channel_names: Mapping[str, str]
     keep_bots: bool = False
     deleted: frozenset[str] = frozenset()
+    edited: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def read_slack(
@@ -117,37 +120,48 @@ def read_slack(
         for folder, months in channels.items():
             # A channel that is not listed goes by the name of its folder.
             id_, title = known.channels.get(folder, (folder, folder))
-            known = replace(known, deleted=_deleted(export, chain(*months.values())))
+            deleted, edited = _changes(export, chain(*months.values()))
+            known = replace(known, deleted=deleted, edited=edited)
+            applied: set[str] = set()  # edits of messages that were there
             for month, files in months.items():
                 found = None
                 with aside.at(f"{export.place(root + folder)}"):
                     found = Conversation(
                         id=f"{id_}/{month}", messages=(), title=title, source="slack"
                     )
-                messages = found and list(_threaded(export, files, known, aside))
+                messages = found and list(_threaded(export, files, known, applied, aside))
                 if found and messages:
                     yield replace(found, messages=messages)
 
 
-def _deleted(export: Export, files: Iterable[str]) -> frozenset[str]:
-    """Return the ids of the messages of a channel that were deleted, on whatever day."""
-    found = set()
+def _changes(
+    export: Export, files: Iterable[str]
+) -> tuple[frozenset[str], Mapping[str, Mapping[str, Any]]]:
+    """Return which messages of a channel were deleted, and the edited ones, on whatever day."""
+    deleted, edited = set[str](), dict[str, Mapping[str, Any]]()
     for name in files:
         with export.opened(name) as read:
             for _, item in placed_items(read, f"{export.place(name)}: message"):
-                if isinstance(item, dict) and item.get("subtype") == DELETED:
-                    found.add(str(item.get("deleted_ts")))
-    return frozenset(found)
+                subtype = item.get("subtype") if isinstance(item, dict) else None
+                if subtype == DELETED:
+                    deleted.add(str(item.get("deleted_ts")))
+                elif subtype == EDITED and isinstance(message := item.get("message"), dict):
+                    id_ = str(message.get("ts"))
+                    if message.get("subtype") == GONE:
+                        deleted.add(id_)
+                    else:
+                        edited[id_] = message
+    return frozenset(deleted), edited
 
 
 def _threaded(
-    export: Export, files: list[str], known: Directory, aside: Aside
+    export: Export, files: list[str], known: Directory, applied: set[str], aside: Aside
 ) -> Iterator[Message]:
     """Yield the messages of a channel; each says what it answers, unless it is the one before."""
     threads: dict[str, str] = {}  # the thread -> its first message that is kept
     before = before_outside = None
     for name in files:
-        for message, thread in _messages(export, name, known, aside):
+        for message, thread in _messages(export, name, known, applied, aside):
             outside = thread is None or thread == message.id
             answers = before_outside if outside else threads.get(str(thread))
             if thread is not None:
@@ -158,27 +172,45 @@ def _threaded(
 
 
 def _messages(
-    export: Export, name: str, known: Directory, aside: Aside
+    export: Export, name: str, known: Directory, applied: set[str], aside: Aside
 ) -> Iterator[tuple[Message, str | None]]:
-    """Yield the messages of a day, each with the id of the thread that it is in."""
+    """Yield the messages of a day, each with the id of the thread that it is in.
+
+    An edited message is yielded where it was said, with its last text. Where only the edit is
+    there, it is yielded with the edit.
+    """
     found: dict[str, tuple[list[Message], str | None]] = {}
     with export.opened(name) as read:
         for place, item in placed_items(read, f"{export.place(name)}: message"):
             with aside.at(place):
                 fields = as_map(item, "a message")
-                if string_in(fields, "subtype") == DELETED:
+                subtype = string_in(fields, "subtype")
+                if subtype == DELETED:
                     aside.left_out("deleted")
                     continue
-                if string_in(fields, "subtype") == EDITED:  # it comes after the first text
+                if subtype == EDITED:
                     fields = map_in(fields, "message")
-                if string_in(fields, "ts") in known.deleted:
+                id_ = string_in(fields, "ts") or ""
+                if id_ in known.deleted or (subtype == EDITED and id_ in applied):
+                    if fields.get("subtype") == GONE:
+                        aside.left_out("deleted")
                     continue
+                if id_ in known.edited:
+                    applied.add(id_)
+                    fields = {**_lasting(fields), **known.edited[id_]}
+                    fields.setdefault("edited", {"ts": id_})
                 made = _message(fields, known, aside)
                 thread = string_in(fields, "thread_ts")
                 if made:
                     found[str(made[0].id)] = made, thread
     for messages, thread in found.values():
         yield from ((message, thread) for message in messages)
+
+
+def _lasting(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that an edit of a message does not change, and need not repeat."""
+    kept = ("user", "thread_ts", "user_profile", "username", "bot_id", "bot_profile")
+    return {name: fields[name] for name in kept if name in fields}
 
 
 def _message(fields: Mapping[str, Any], known: Directory, aside: Aside) -> list[Message]:

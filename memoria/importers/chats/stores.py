@@ -24,10 +24,12 @@ from memoria.importers.chats.parsing import (
     Parser,
     as_list,
     digest,
+    id_in,
     map_in,
     parsed,
     placed_items,
     string_in,
+    texts_of,
     time_in,
     whole,
 )
@@ -37,7 +39,10 @@ from memoria.types import Item, Memory, Relation
 FILES = r"(?:.*/)?[^/]+\.(?:jsonl?|af)"
 KIND, TOPIC = "Event", "Topic"
 RELATION_WEIGHT = 0.8
-_HISTORY = ("memory_id", "new_memory", "event", "created_at", "updated_at", "is_deleted")
+_HISTORY = (
+    *("memory_id", "old_memory", "new_memory", "event", "created_at", "updated_at"),
+    "is_deleted",
+)
 _STORE = ("prefix", "key", "value", "created_at", "updated_at")
 #: Texts of one memory that are kept until its last one is known.
 _MAX_REVISIONS = 10_000
@@ -56,8 +61,9 @@ def read_mem0(
     Parameters
     ----------
     path
-        What ``get_all()`` or an export returns, as JSON or JSON Lines; or the local ``history.db``,
-        whose earlier texts of a memory become memories that are no longer valid.
+        What ``get_all()`` or an export returns, or points of the vector store with their payloads,
+        as JSON or JSON Lines; or the local ``history.db``, whose earlier texts of a memory become
+        memories that are no longer valid.
     on_invalid
         Called with the error about each memory that is wrong, which is then passed over; None
         raises the first.
@@ -147,16 +153,18 @@ def _mem0(fields: Mapping[str, Any], aside: Aside) -> Iterator[Item]:
     if "relationship" in fields or "relation" in fields:
         yield from _mem0_relation(fields)
         return
+    if isinstance(payload := fields.get("payload"), dict):  # a point of a vector store
+        fields = {**payload, "id": fields.get("id")}
     names = ("memory", "data", "text", "content")
     text = next(filter(None, (string_in(fields, name) for name in names)), "").strip()
     if not text:
         aside.left_out("empty")
         return
-    categories = [str(each) for each in as_list(fields.get("categories"), "categories")]
+    categories = _names(fields.get("categories"), "categories")
     who = ("user_id", "agent_id", "run_id", "app_id", "actor_id", "role")
     yield memory_of(
         "mem0",
-        string_in(fields, "id") or digest(text),
+        id_in(fields, "id") or digest(text),
         text,
         tags=categories,
         category=categories[0] if categories else None,
@@ -164,6 +172,12 @@ def _mem0(fields: Mapping[str, Any], aside: Aside) -> Iterator[Item]:
         valid_until=time_in(fields, "expiration_date"),
         metadata={**map_in(fields, "metadata"), **{k: fields[k] for k in who if fields.get(k)}},
     )
+
+
+def _names(value: object, field: str) -> list[str]:
+    """Return names: a list of them, or a text with commas between."""
+    found = value.split(",") if isinstance(value, str) else as_list(value, field)
+    return [name for each in found if (name := whole(str(each)).strip())]
 
 
 def _mem0_relation(fields: Mapping[str, Any]) -> Iterator[Item]:
@@ -193,6 +207,9 @@ def _revisions(path: Path, rows: list[Mapping[str, Any]], aside: Aside) -> Itera
             aside.left_out("deleted")
             return
         texts = [row for row in rows if string_in(row, "new_memory")]
+        if texts and texts[0]["event"] == "UPDATE" and string_in(texts[0], "old_memory"):
+            first = {**texts[0], "new_memory": texts[0]["old_memory"], "updated_at": None}
+            texts = [first, *texts]
         for number, row in enumerate(texts, start=1):
             later = texts[number] if number < len(texts) else None
             made.append(
@@ -221,34 +238,43 @@ def _langgraph(fields: Mapping[str, Any], aside: Aside) -> Iterator[Item]:
             value = json.loads(value)
         except (ValueError, RecursionError) as exc:
             raise InvalidInputError("value is not JSON", field="value") from exc
-    text = whole(_text_of(value)).strip()
+    said, others = _text_of(value)
+    text = whole(said).strip()
     if not text:
         aside.left_out("empty")
         return
-    key = string_in(fields, "key") or digest(text)
-    kind = value.get("kind") if isinstance(value, dict) else None
+    key = id_in(fields, "key") or digest(text)
+    kind = others.pop("kind", None) or (value.get("kind") if isinstance(value, dict) else None)
     yield memory_of(
         "langgraph",
         "/".join((*namespace, key)),
         text,
         category=kind if isinstance(kind, str) else None,
         created_at=time_in(fields, "updated_at") or time_in(fields, "created_at"),
-        metadata={"namespace": namespace, "key": key},
+        metadata={"namespace": namespace, "key": key, **({"value": others} if others else {})},
     )
 
 
-def _text_of(value: object) -> str:
-    """Return the text of a value: one of its fields, or all of them, one on each line."""
+def _text_of(value: object) -> tuple[str, dict[str, Any]]:
+    """Return the text of a value, and its other fields.
+
+    The text is in one of the fields of a value, or it is all of them, one on each line.
+    """
     if not isinstance(value, dict):
-        return "" if value is None else str(value)
+        values = value if isinstance(value, list) else [value]
+        return "\n".join(_written(each) for each in values if each is not None), {}
     for name in _TEXTS:
-        if isinstance(value.get(name), str):
-            return str(value[name])
-    inner = next((value[name] for name in _TEXTS if isinstance(value.get(name), dict)), value)
-    pairs = ((name, each) for name, each in inner.items() if each not in (None, "", [], {}))
-    if inner is not value:
-        return _text_of(inner)
-    return "\n".join(
-        f"{name}: {each if isinstance(each, str) else json.dumps(each, ensure_ascii=False)}"
-        for name, each in pairs
-    )
+        inner, others = value.get(name), {key: value[key] for key in value if key != name}
+        if isinstance(inner, str) and inner.strip():
+            return inner, others
+        if isinstance(inner, list) and (text := texts_of(inner)):
+            return text, others
+        if isinstance(inner, dict) and inner:
+            text, more = _text_of(inner)
+            return text, others | more
+    pairs = ((name, each) for name, each in value.items() if each not in (None, "", [], {}))
+    return "\n".join(f"{name}: {_written(each)}" for name, each in pairs), {}
+
+
+def _written(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -12,12 +12,14 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
 
 from memoria._support.extras import install_command
 from memoria._support.foreign_files import is_own
+from memoria._support.wording import one_line
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.importers.notes.dates import dates_of
 from memoria.importers.notes.links import Links
@@ -31,6 +33,9 @@ SUFFIXES = (".md", ".markdown")
 SOURCE = "notes"
 #: Nobody writes a larger note.
 MAX_NOTE_BYTES = 64_000_000
+#: Most marks of a note, and how many a line counts for: the parser takes 800 bytes for a mark.
+_MAX_MARKS, _LINE_MARKS = 1_000_000, 2.5
+_MARKS = "[<&!*_`|"
 #: How much of a note is read to find its titles.
 _HEAD_CHARS = 20_000
 _HEADING = re.compile(r"\s*# +(.+)")
@@ -52,7 +57,8 @@ def read_notes(
 
     Notes are the files that end in ``.md`` or ``.markdown``. Files and folders whose names begin
     with a dot, such as ``.obsidian`` and ``.git``, are left out, and so are links of the file
-    system. Front matter that is not YAML is read line by line; a warning in the log names the file.
+    system. Front matter that is not YAML is read line by line; a warning in the log names the file
+    if a line can't be read.
 
     Parameters
     ----------
@@ -104,6 +110,12 @@ def read_notes(
     return reader.notes(found, source, sites)
 
 
+@lru_cache(maxsize=1_000)
+def _warn_once(file: str, message: str) -> None:
+    """Warn of a note; a dry run, and a program that imports every hour, say it once."""
+    log.warning("%s", one_line(f"{file}: {message}"))
+
+
 def _raise(error: InvalidInputError) -> None:
     raise error
 
@@ -142,13 +154,13 @@ class _Reader:
         paths = list(found)
         links = Links(paths, sites, lambda: self._names(paths))
         shared = Folder(source=source, links=links, left_out=self._left_out)
-        dates = dates_of(self._root)
+        dates = dates_of(self._root, paths)
         for path in paths:
             file = self._root / path
 
             def warn(message: str, file: Path = file) -> None:
                 self._left_out("front matter that is not YAML")
-                log.warning("%s: %s", file, message)
+                _warn_once(str(file), message)
 
             try:
                 read = _read(file)
@@ -199,9 +211,12 @@ def _read(path: Path) -> str:
     if b"\0" in data and encoding != "utf-16":
         raise InvalidInputError("the file is not text: it has zero bytes")
     try:
-        return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
+        text = data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as exc:
         if encoding == "utf-16":
             raise InvalidInputError("not UTF-16: save the file as UTF-8") from exc
         line = data.count(b"\n", 0, exc.start) + 1
         raise InvalidInputError(f"line {line}: not UTF-8: save the file as UTF-8") from exc
+    if _LINE_MARKS * text.count("\n") + sum(map(text.count, _MARKS)) > _MAX_MARKS:
+        raise InvalidInputError("the file has too many lines and marks of Markdown: split it")
+    return text

@@ -3,13 +3,13 @@
 In: the text of a note. Out: `FrontMatter`, and the rest of the text. Touches nothing.
 
 Programs for notes show front matter that YAML refuses, such as ``title: a: b``. It is read line by
-line then, so a note never depends on its front matter.
+line then, so a note never depends on its front matter. A warning names the lines that are left out.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -113,6 +113,21 @@ def _joined(fields: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     return fields
 
 
+def _collected(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Return fields, some of which may be there several times."""
+    found: dict[str, list[Any]] = {}
+    for name, value in pairs:
+        known = found.setdefault(name, [])
+        if value is not None and value not in known[-1:]:
+            known.append(value)
+    most = max(map(len, found.values()), default=0)
+    if most <= 1:
+        return {name: values[0] for name, values in found.items() if values}
+    first = {name: values[0] for name, values in found.items() if values}
+    rest = {name: _flat(values[1:]) for name, values in found.items() if values[1:]}
+    return _joined(first, rest)
+
+
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # yaml has no types
     """Reads values as they are written, and refuses aliases.
 
@@ -165,10 +180,9 @@ def _fields(block: str, warn: Warn) -> dict[str, Any] | None:
         fields, left_out = _fields_by_line(block)
         if not fields or left_out > block.count("\n") // 2:
             return None
-        warn(
-            f"{exc}: it was read line by line"
-            + (f", and {left_out} lines were left out" if left_out else "")
-        )
+        if left_out:
+            lines = "a line was" if left_out == 1 else f"{left_out} lines were"
+            warn(f"{exc}: it was read line by line, and {lines} left out")
         return fields
 
 
@@ -180,13 +194,24 @@ def _yaml_fields(block: str) -> dict[str, Any] | None:
     InvalidInputError
         It is not YAML; the message begins with the line.
     """
-    found = _loaded(block)
-    if not isinstance(found, dict):
+    found = _loaded(block, _pairs)
+    if found is None:
         return None
-    return {_text(name).lower(): value for name, value in found.items() if value is not None}
+    return _collected((_text(name).lower(), value) for name, value in found)
 
 
-def _loaded(block: str) -> Any:
+def _pairs(loader: _Loader) -> list[tuple[Any, Any]] | None:
+    """Return the names and values of a map; None if it is another value."""
+    node = loader.get_single_node()
+    if not isinstance(node, yaml.MappingNode):
+        return None
+    return [
+        (loader.construct_object(name, deep=True), loader.construct_object(value, deep=True))
+        for name, value in node.value
+    ]
+
+
+def _loaded(block: str, read: Callable[[_Loader], Any] = _Loader.get_single_data) -> Any:
     """Parse YAML; refuse what takes a parser longer than anybody waits."""
     if len(block) > _MAX_CHARS:
         raise InvalidInputError(f"line 1: the front matter has {len(block)} characters")
@@ -196,7 +221,7 @@ def _loaded(block: str) -> Any:
         if depth > _MAX_NESTING:
             raise InvalidInputError("line 1: the front matter is nested too deep")
     try:
-        return yaml.load(block, _Loader)  # noqa: S506  # a safe loader
+        return read(_Loader(block))
     except yaml.MarkedYAMLError as exc:
         place = exc.problem_mark or exc.context_mark
         line = place.line + 2 if place is not None else 1
@@ -207,19 +232,20 @@ def _loaded(block: str) -> Any:
 
 def _fields_by_line(block: str) -> tuple[dict[str, Any], int]:
     """Read ``name: value`` and the items below a name; also count the lines that are neither."""
-    fields: dict[str, Any] = {}
-    name = ""
+    fields: list[tuple[str, Any]] = []
     lines = [line for line in block.split("\n") if line.strip() and not line.startswith("#")]
     left_out = max(0, len(lines) - _MAX_LINES)
     for line in lines[:_MAX_LINES]:
-        if (item := _ITEM.match(line)) and name:
-            fields[name] = [*_flat(fields[name]), _value(item[1])]
+        if (item := _ITEM.match(line)) and fields:
+            name, value = fields[-1]
+            values = value if isinstance(value, list) else _flat(value)
+            values.append(_value(item[1]))
+            fields[-1] = name, values
         elif pair := _PAIR.match(line):
-            name = pair[1].lower()
-            fields[name] = _value(pair[2] or "")
+            fields.append((pair[1].lower(), _value(pair[2] or "")))
         else:
             left_out += 1
-    return {name: value for name, value in fields.items() if value is not None}, left_out
+    return _collected(fields), left_out
 
 
 def _value(text: str) -> Any:

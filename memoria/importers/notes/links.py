@@ -17,6 +17,8 @@ from urllib.parse import unquote, urlsplit
 LINK_TO = "link to "
 NOWHERE = "no note"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
+#: Address of a note in basic-memory: its permalink follows.
+_PERMALINK = "memory://"
 _ENDINGS = ("", ".md", ".markdown")
 _SUFFIX = re.compile(r"\.(md|markdown|html?)\Z", re.IGNORECASE)
 
@@ -62,7 +64,7 @@ class Links:
         >>> Links(["Tea.md", "drinks/Tea.md"]).of_wiki_link("tea#Green|it", "drinks/Water.md")
         'drinks/Tea.md'
         """
-        name = target.partition("|")[0].partition("#")[0].strip()
+        name = target.partition("|")[0].partition("#")[0].strip().removeprefix(_PERMALINK)
         folder = posixpath.dirname(path)
         if name.startswith(("./", "../")):
             return self._at(posixpath.normpath(posixpath.join(folder, name)))
@@ -95,6 +97,8 @@ class Links:
         'drinks/Water.md'
         >>> links.of_link("https://example.org/Tea.md", "drinks/Water.md")
         """
+        if target.startswith(_PERMALINK):
+            return self.of_wiki_link(unquote(target.removeprefix(_PERMALINK)), path)
         if _SCHEME.match(target):
             return self._of_address(target)
         name = unquote(target.partition("#")[0].partition("?")[0])
@@ -131,6 +135,8 @@ def unresolved(target: str) -> str | None:
     """
     if target.startswith("#") or not target:
         return None
+    if target.startswith(_PERMALINK):
+        return ""
     try:
         parts = urlsplit(target)
         host = parts.hostname

@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeVar
 from memoria._support.checks import check_string
 from memoria._support.wording import printable_json
 from memoria.errors import InvalidInputError
-from memoria.graph.vocabulary import MEMORY_LABEL, RELATED
+from memoria.graph.vocabulary import CONNECTOR_KINDS, MEMORY_LABEL, RELATED
 from memoria.ingest.jsonl import (
     CO_ACTIVATION_FIELDS,
     EDGE_FIELDS,
@@ -98,12 +98,13 @@ class Ends:
 
 
 def memory_line(memory: Memory) -> str:
-    """Return the line of a memory.
+    """Return the line of a memory; one whose time is not known says so, else ingest gives it one.
 
     >>> memory_line(Memory(id="a", kind="Event", text="hé", tags=["b", "a"], priority=1))
-    '{"id":"a","kind":"Event","text":"hé","tags":["a","b"],"priority":1.0}'
+    '{"id":"a","kind":"Event","text":"hé","tags":["a","b"],"priority":1.0,"created_at":null}'
     """
-    return _line({name: getattr(memory, name) for name in MEMORY_FIELDS})
+    timeless = () if memory.kind in CONNECTOR_KINDS else ("created_at",)
+    return _line({name: getattr(memory, name) for name in MEMORY_FIELDS}, timeless)
 
 
 def relation_line(relation: Relation) -> str:
@@ -301,11 +302,11 @@ def _json_map(value: object, field: str) -> Any:
     return json.loads(check_string(text, field))
 
 
-def _line(fields: Mapping[str, Any]) -> str:
+def _line(fields: Mapping[str, Any], needed: tuple[str, ...] = ()) -> str:
     said = {
         name: _plain(value)
         for name, value in fields.items()
-        if name in _NEEDED or not (value is None or value in ((), {}))
+        if name in (*_NEEDED, *needed) or not (value is None or value in ((), {}))
     }
     return printable_json(json.dumps(said, ensure_ascii=False, separators=(",", ":")))
 

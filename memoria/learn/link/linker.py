@@ -68,7 +68,8 @@ class Linker:
         if not isinstance(self.config, LinkConfig):
             raise ConfigError(
                 "config must be a CompositeLinkConfig or a SimilarityLinkConfig, "
-                f"got {kind_of(config)}"
+                f"got {kind_of(config)}",
+                field="config",
             )
         self._embedder = embedder
         self._batch_size = batch_size

@@ -32,7 +32,15 @@ from memoria.recall.context.excerpt import ELLIPSIS, excerpt
 from memoria.recall.context.render import join, render
 from memoria.recall.context.tokens import CountTokens, estimate_tokens, least_tokens
 from memoria.recall.context.worth import brought_by
-from memoria.types import ContextItem, ContextPack, Exploration, OmittedItem, Path, path_order
+from memoria.types import (
+    ContextItem,
+    ContextPack,
+    Edge,
+    Exploration,
+    OmittedItem,
+    Path,
+    path_order,
+)
 from memoria.types.renaming import bare_id
 
 # A text of up to SHORT_TOKENS is shown whole; an excerpt gets at least LEAST_TOKENS.
@@ -96,6 +104,7 @@ class ContextBuilder:
         self._config = config or ContextConfig()
         self._count_tokens = count_tokens or estimate_tokens
         self._paths: dict[tuple[str, ...], Path] = {}
+        self._edges: tuple[Edge, ...] = ()
 
     def add(self, path: Path) -> None:
         """Add one path; of paths with the same ids, one with texts and the most energy stays."""
@@ -104,6 +113,10 @@ class ContextBuilder:
             self._paths[path.place] = min(
                 known, path, key=lambda path: (not path.memories, -path.energy, repr(path))
             )
+
+    def set_edges(self, edges: Iterable[Edge]) -> None:
+        """Set the edges that join memories where no path does, such as those of a `Recall`."""
+        self._edges = tuple(edges)
 
     def build(
         self,
@@ -156,7 +169,7 @@ class ContextBuilder:
             one.newer = (newer or {}).get(one.id)
         self._leave_out(found, worth, relevance or {}, hidden, paths)
         self._drop_duplicates(found, near)
-        work = _Work(found, reasons_of(paths), query, self._config, self._count_tokens)
+        work = _Work(found, reasons_of(paths, self._edges), query, self._config, self._count_tokens)
         draft = work.pack(self._budget)
         left_out = [_omitted(one) for one in found if one.id not in draft.names]
         return ContextPack(

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from memoria.errors import InvalidInputError
 from memoria.graph.connectors import is_connector
 from memoria.graph.vocabulary import says_more
-from memoria.types import Direction, Hop, MemoryNode, OmitReason, Path
+from memoria.types import Direction, Edge, Hop, MemoryNode, OmitReason, Path
 
 # Energies are far below the scores of hits, because each hop divides by the root of the degree. So
 # energies are scaled to this maximum. Measured with 0, 0.25, 0.5, 0.75 and unscaled energies: 0.5
@@ -116,10 +116,11 @@ def gather(paths: Iterable[Path], worth: Mapping[str, float] | None = None) -> l
     return sorted(candidates, key=lambda one: (-one.worth, -one.most, one.id))
 
 
-def reasons_of(paths: Iterable[Path]) -> Reasons:
-    """Return the edges on the paths whose relation says more than the texts of both memories.
+def reasons_of(paths: Iterable[Path], edges: Iterable[Edge]) -> Reasons:
+    """Return the edges whose relation says more than the texts of both memories.
 
-    Of several edges between two memories, the heaviest counts.
+    They are those on the paths, of several between two memories the heaviest; and, for pairs
+    without such an edge on a path, those of ``edges``.
     """
     hops: dict[tuple[str, str], Hop] = {}
     for path in paths:
@@ -134,6 +135,10 @@ def reasons_of(paths: Iterable[Path]) -> Reasons:
         back: Direction = "in" if hop.direction == "out" else "out"
         found[source][target] = Reason(hop.relation, hop.direction)
         found[target][source] = Reason(hop.relation, back)
+    for edge in edges:
+        if says_more(edge.relation):
+            found[edge.source].setdefault(edge.target, Reason(edge.relation, "out"))
+            found[edge.target].setdefault(edge.source, Reason(edge.relation, "in"))
     return found
 
 

@@ -65,7 +65,8 @@ class ContextConfig:
         prefix: object = self.label_prefix
         if not isinstance(prefix, str) or not _PREFIX.fullmatch(prefix):
             raise ConfigError(
-                f"label_prefix must be at most 8 letters a to z, got {value_of(self.label_prefix)}"
+                f"label_prefix must be at most 8 letters a to z, got {value_of(self.label_prefix)}",
+                field="label_prefix",
             )
         for name in ("duplicate_overlap", "duplicate_cosine"):
             if getattr(self, name) is not None:

@@ -13,10 +13,13 @@ from memoria._support.stems import each_content_word, stem
 from memoria.recall.context.tokens import CountTokens
 
 ELLIPSIS = "…"
-# A sentence with the white space after it. The number of an item in a list is not a sentence.
+# A sentence with the white space after it. The number of an item in a list is not a sentence. A run
+# of dots is read once, from its beginning, so that the time grows with the length of the text.
+_END = r"[\"')\]”’»*]*+\s+"
 _SENTENCE = re.compile(
     r"(?:(?:[-*•]\s+)?(?:\d{1,3}|[A-Za-z])[.)]\s+)?"
-    r".+?(?:[.!?…]+[\"')\]”’»*]*\s+|[。！？]+\s*|\n\s*|$)",
+    rf"(?:[.!?…]{{2,}}+{_END}"
+    rf"|.+?(?:(?<![.!?…])[.!?…]++{_END}|[。！？]+\s*|\n\s*|$))",
     re.DOTALL,
 )
 # Share that a sentence gets from its better neighbour: the answer may be next to the sentence with

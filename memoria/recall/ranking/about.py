@@ -6,7 +6,7 @@ In: candidates, their sums, and their cosines with the probe. Out: probabilities
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,22 +34,33 @@ _EXAMPLES = 40
 # number or more, so is the question; up to the first, the subject counts fully.
 _UNMATCHED, _MATCHED = 0.25, 0.35
 _PROBABLY = 0.5
+# The examples ask for the user's own facts in the present. If the question is much nearer to one of
+# them than to any memory, the examples know better where the answer is: if the best margin of a
+# memory is at most this share of that of the nearest example. If the memory matches about as well,
+# from the second number on, the question is about something that the examples don't have, such as
+# somebody else's home.
+_KNOWN, _STORED = 0.5, 0.7
 # With a lower probability, a statement is not raised for its subject.
 _LEAST_ABOUT = 0.03
 
 
-def about(candidates: Sequence[Candidate], sums: Array, facts: Facts) -> dict[str, float]:
+def about(
+    candidates: Sequence[Candidate], sums: Array, facts: Facts, *, present: bool
+) -> dict[str, float]:
     """Return how probably each of the user's statements is about the subject of the question.
 
     The log odds grow with the cosine of the statement and the probe, in standard deviations above
     the mean of all statements and some examples, and with the statement's sum. The probability
     counts as far as the question asks for a fact of a subject (`Facts.asks`), and as far as no
-    memory that is about something else matches it.
+    memory that is about something else matches it; in the present, also as far as the question is
+    nearer to examples than to memories (`Facts.asked`).
 
     Parameters
     ----------
     sums
         Sum of each candidate by the query alone; (N,).
+    present
+        Whether the question is about the present.
 
     Returns
     -------
@@ -71,26 +82,30 @@ def about(candidates: Sequence[Candidate], sums: Array, facts: Facts) -> dict[st
         near = _NEAR_PROBE * (cosine - mean) / deviation
         odds = _SUBJECT + near + _BY_QUERY * (float(sums[rows[id_]]) - best)
         likely[id_] = 1 / (1 + math.exp(-max(odds, -500.0)))
-    counts = facts.asks * _unmatched([each.memory for each in candidates], likely, facts)
+    memories = [each.memory for each in candidates]
+    others = [one for one in memories if likely.get(one.id, 0.0) < _PROBABLY]
+    counts = facts.asks * _falling(_best_margin(others, facts), _UNMATCHED, _MATCHED)
+    if present:
+        counts *= _falling(_best_margin(memories, facts) / facts.asked, _KNOWN, _STORED)
     return {id_: counts * share for id_, share in likely.items() if counts * share >= _LEAST_ABOUT}
 
 
-def _unmatched(memories: Sequence[MemoryNode], likely: Mapping[str, float], facts: Facts) -> float:
-    """Return how little the memories about something else match the question, 0 to 1.
+def _falling(value: float, from_: float, to: float) -> float:
+    """Return 1 up to one value, 0 from another one on, and values between them in proportion."""
+    return min(max((to - value) / (to - from_), 0.0), 1.0)
+
+
+def _best_margin(memories: Sequence[MemoryNode], facts: Facts) -> float:
+    """Return the highest margin (`Likeness.margin`) of the memories, at least 0.
 
     An earlier question does not count: it matches, but answers nothing.
     """
-    others = [
-        (facts.cosines[one.id], one.text)
-        for one in memories
-        if one.id in facts.cosines and likely.get(one.id, 0.0) < _PROBABLY
-    ]
-    others.sort(reverse=True)  # few texts are read, because the first that says something decides
-    nearest = next((cosine for cosine, text in others if not _only_asks(text)), None)
-    if nearest is None or facts.like is None:
-        return 1.0
-    unmatched = (_MATCHED - facts.like.margin(nearest)) / (_MATCHED - _UNMATCHED)
-    return min(max(unmatched, 0.0), 1.0)
+    if facts.like is None:
+        return 0.0
+    found = [(facts.cosines[one.id], one.text) for one in memories if one.id in facts.cosines]
+    found.sort(reverse=True)  # few texts are read, because the first that says something decides
+    nearest = next((cosine for cosine, text in found if not _only_asks(text)), None)
+    return 0.0 if nearest is None else max(facts.like.margin(nearest), 0.0)
 
 
 def _only_asks(text: str) -> bool:

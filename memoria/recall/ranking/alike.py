@@ -52,7 +52,7 @@ def statements(memories: Sequence[MemoryNode]) -> list[MemoryNode]:
 def _states(memory: MemoryNode) -> bool:
     if role_of(memory) in _STATING or memory.kind == _PREFERENCE:
         return True
-    return memory.kind == _UNSPECIFIED and is_remembered(bare_id(memory.id))
+    return memory.kind == _UNSPECIFIED and is_remembered(bare_id(memory.id), memory.metadata)
 
 
 def of_user(memories: Sequence[MemoryNode]) -> list[MemoryNode]:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoria._support.settings_check import SettingsCheck
+from memoria.recall.ranking.candidates import Likeness
 
 Array = NDArray[np.float64]
 
@@ -57,7 +58,9 @@ class Calibration:
         the query's words, by their rarity, that one of them holds.
     answer_rise
         Weight of the highest ``cosine_rise``, 0 to 1: how far the nearest candidate stands out from
-        the crowd. Up to 20 candidates are not a crowd: there, the margin counts if it is larger.
+        the crowd. Up to 20 candidates are not a crowd: there, the margin counts if it is larger,
+        and so does the rise above the query's mean cosine with the nearer third of the examples of
+        small talk.
     evidence
         Log odds that the first candidate is evidence, if there is an answer.
     evidence_distance
@@ -84,10 +87,17 @@ class Calibration:
             check.within(name, 0.0 if name in KEEP_ORDER else -MAX_WEIGHT, MAX_WEIGHT)
 
 
-#: Names among the features; see `Calibration.asks_margin` and `Calibration.asks_leaning`.
-MARGIN, LEANING = "margin", "leaning"
+#: Names among the features; see `Calibration.asks_margin`, `Calibration.asks_leaning` and
+#: `Calibration.answer_rise`.
+MARGIN, LEANING, ABOVE = "margin", "leaning", "above_small_talk"
+OF_QUESTION = (MARGIN, LEANING, ABOVE)
 #: Terms that differ between the candidates of a query: a weight below 0 would turn the order.
 KEEP_ORDER = ("evidence_distance", "evidence_place")
+
+
+def of_question(like: Likeness, best: float) -> dict[str, float]:
+    """Return the features that all candidates of a question share; ``best``: highest cosine."""
+    return {MARGIN: like.margin(best), LEANING: like.margin(like.leaning), ABOVE: like.rise(best)}
 
 
 def asks_terms(values: Mapping[str, Array]) -> dict[str, Array]:
@@ -104,7 +114,7 @@ def answer_terms(values: Mapping[str, Array], sums: Array) -> dict[str, Array]:
     first = np.argsort(-sums, kind="stable")[:_FIRST]
     rise = values["cosine_rise"].max(keepdims=True)
     if len(sums) <= _FEW:
-        rise = np.maximum(rise, values[MARGIN][:1])
+        rise = np.maximum.reduce([rise, values[MARGIN][:1], values[ABOVE][:1]])
     return {
         "answer": np.ones(1),
         "answer_coverage": values["coverage"][first].max(keepdims=True),

@@ -19,19 +19,27 @@ from numpy.typing import NDArray
 from memoria._support import foreign
 from memoria.graph.connectors import is_connector
 from memoria.graph.hydrate import memory_node
-from memoria.graph.vocabulary import USUAL_ORDER
+from memoria.graph.vocabulary import CONFLICTS, PLAIN_RELATIONS, USUAL_ORDER
 from memoria.store import Store
 from memoria.store.queries import load
-from memoria.types import Exploration, MemoryFilter, MemoryNode, Path
+from memoria.types import Edge, Exploration, MemoryFilter, MemoryNode, Path
 from memoria.types.validity import Validity
 
 Cosine = TypeVar("Cosine", float, NDArray[np.float64])
 
 #: `Likeness.spread` of the default embedder, for which weights and limits were chosen.
 DEFAULT_SPREAD = 0.48655336468
+# The least distance to 1 that a rise is measured by.
+_LEAST_WIDTH = 0.02
 # Support by a neighbour is divided by the root of its degree: from this degree on, less than a
 # twentieth of it is left.
 MAX_DEGREE = 400
+
+
+def rise(cosines: Cosine, base: float) -> Cosine:
+    """Return how much of the way from a base to 1 cosines cover: 0 to 1."""
+    covered: Cosine = np.clip((cosines - base) / max(1.0 - base, _LEAST_WIDTH), 0.0, 1.0)
+    return covered
 
 
 @dataclass(slots=True, kw_only=True)
@@ -95,15 +103,23 @@ class Likeness:
         The same with short messages that need a memory, such as "Order my usual pizza.".
     spread
         How far apart the embedder puts two messages: 1 minus their mean cosine, above 0.
+    unrelated
+        Mean cosine with the nearer third of the messages that ask a memory for nothing, -1 to 1:
+        that of a text in the query's language which has nothing to do with the query.
     """
 
     aside: float
     leaning: float
     spread: float
+    unrelated: float
 
     def margin(self, cosine: float) -> float:
         """Return how much nearer to the query than small talk a text with this cosine is."""
         return (cosine - self.aside) / self.spread
+
+    def rise(self, cosine: float) -> float:
+        """Return how much of the way from an unrelated text to 1 a cosine covers: 0 to 1."""
+        return float(rise(cosine, self.unrelated))
 
     def on_default_scale(self, cosine: Cosine) -> Cosine:
         """Return the cosine that the default embedder gives texts which are about as near.
@@ -135,6 +151,8 @@ class Facts:
     adjacent
         Id -> the candidates right before and after it in one text; see `adjacent_of`. Memories that
         stand alone are missing.
+    edges
+        Of each pair of candidates the strongest edge whose relation says more than both texts.
     sessions
         Id -> id of the memory's session, and the session's number of edges; memories outside
         sessions are missing.
@@ -147,8 +165,13 @@ class Facts:
         subject; see `about`. Empty if there is no probe.
     asks
         How surely the query asks for a fact of a subject, 0 to 1; 0 without a probe.
+    asked
+        Margin (`Likeness.margin`) of the example that asks for a fact most nearly like the query,
+        above 0; infinite without a probe.
     usual
         Mean and standard deviation of the probe's cosines with examples of statements.
+    wanted
+        Id -> id of each memory to which an edge leads that the query asks for -> 1; see `followed`.
     """
 
     cosines: Mapping[str, float]
@@ -157,14 +180,17 @@ class Facts:
     past: Mapping[str, Past] = field(default_factory=dict)
     needs: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     adjacent: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    edges: tuple[Edge, ...] = ()
     sessions: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     like: Likeness | None = None
     alike: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     probed: Mapping[str, float] = field(default_factory=dict)
     asks: float = 0.0
+    asked: float = math.inf
     usual: tuple[float, float] = (0.0, 0.1)
+    wanted: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
-    def on_default_scale(self, cosine: float) -> float:
+    def on_default_scale(self, cosine: Cosine) -> Cosine:
         """Return what the default embedder would give; the cosine itself if that is not known."""
         return cosine if self.like is None else self.like.on_default_scale(cosine)
 
@@ -261,12 +287,14 @@ async def ask_facts(
     """
     parameters = {
         **request.where.parameters,
+        "conflicts": CONFLICTS,
         "held": request.validity.held,
         "ids": list(ids),
         "known": list(known),
         "max_degree": MAX_DEGREE,
         "max_weight": request.max_weight,
         "order": list(request.order),
+        "plain": list(PLAIN_RELATIONS),
         "scope": request.scope,
         "vector": None if request.vector is None else list(request.vector),
     }
@@ -281,11 +309,26 @@ async def ask_facts(
             id_: [(other, weight, outgoing) for other, weight, outgoing in neighbours]
             for id_, _, _, neighbours, *_ in rows
         },
-        past={id_: _past(past, request.now) for id_, *_, past, _, _ in rows if past is not None},
-        adjacent={id_: adjacent for id_, *_, adjacent, _ in rows if adjacent},
+        past={id_: _past(past, request.now) for id_, *_, past, _, _, _ in rows if past is not None},
+        adjacent={id_: adjacent for id_, *_, adjacent, _, _ in rows if adjacent},
+        edges=_edges(rows),
         sessions={id_: (session[0], session[1]) for id_, *_, session in rows if session},
     )
     return facts, {row[0]: memory_node(row[4]) for row in rows if row[4] is not None}
+
+
+def _edges(rows: Iterable[Sequence[Any]]) -> tuple[Edge, ...]:
+    """Return the strongest edge of each pair, whichever end it was read from."""
+    best: dict[tuple[str, str], tuple[float, str, str, str]] = {}
+    for id_, *_, said, _ in rows:
+        for other, (weight, relation), outgoing in said:
+            source, target = (id_, other) if outgoing else (other, id_)
+            edge, pair = (weight, relation, source, target), (min(id_, other), max(id_, other))
+            best[pair] = max(best.get(pair, edge), edge)
+    return tuple(
+        Edge(source=source, target=target, relation=relation)
+        for _, relation, source, target in best.values()
+    )
 
 
 def _past(row: Sequence[Any], now: datetime) -> Past:

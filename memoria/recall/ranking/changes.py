@@ -353,7 +353,7 @@ def changes_of(
     memories = {each.memory.id: each.memory for each in candidates}
     if tense is None:
         return Changes(memories=memories, replaced={}, adjacent=adjacent)
-    likely = about(candidates, sums, facts)
+    likely = about(candidates, sums, facts, present=tense == "present")
     replaced = with_subject(replacements(candidates, sums, facts), likely, memories)
     return Changes(memories=memories, replaced=replaced, adjacent=adjacent, likely=likely)
 

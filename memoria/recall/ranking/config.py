@@ -77,7 +77,8 @@ class RelevanceConfig:
 
     A memory's sum is that of its features, each times its weight; memories with higher sums come
     first. A recall uses the weights of `default`, unless its settings say otherwise.
-    ``docs/quality.md`` says how they were fitted and how much each feature contributes.
+    ``docs/quality.md`` says how they were fitted, ``docs/project/ranking.md`` what each feature
+    contributes.
 
     Attributes
     ----------
@@ -96,11 +97,13 @@ class RelevanceConfig:
     def __post_init__(self) -> None:
         if not isinstance(self.weights, Mapping):
             raise ConfigError(
-                f"weights must be a map of feature -> weight, got {kind_of(self.weights)}"
+                f"weights must be a map of feature -> weight, got {kind_of(self.weights)}",
+                field="weights",
             )
         if unknown := [name for name in self.weights if name not in FEATURES]:
             raise ConfigError(
-                f"no feature {value_of(unknown[0])}; there are: {', '.join(FEATURES)}"
+                f"no feature {value_of(unknown[0])}; there are: {', '.join(FEATURES)}",
+                field="weights",
             )
         for name, weight in self.weights.items():
             check_number(weight, name, low=-MAX_WEIGHT, high=MAX_WEIGHT, error=ConfigError)
@@ -108,12 +111,14 @@ class RelevanceConfig:
         object.__setattr__(self, "weights", weights)
         if not isinstance(self.calibration, Calibration | None):
             raise ConfigError(
-                f"calibration must be a Calibration, got {value_of(self.calibration)}"
+                f"calibration must be a Calibration, got {value_of(self.calibration)}",
+                field="calibration",
             )
         if not any(weights.values()):
             raise ConfigError(
                 "every weight is 0, which ranks nothing: give one to a feature, take a profile "
-                f"({', '.join(self.profiles())}), or rank by energy with relevance=None"
+                f"({', '.join(self.profiles())}), or rank by energy with relevance=None",
+                field="weights",
             )
 
     @classmethod
@@ -132,7 +137,9 @@ class RelevanceConfig:
             A profile of this name does not exist; the message lists the profiles.
         """
         if name not in cls.profiles():
-            raise ConfigError(f"no profile {name!r}; there are: {', '.join(cls.profiles())}")
+            raise ConfigError(
+                f"no profile {name!r}; there are: {', '.join(cls.profiles())}", field="name"
+            )
         return cls.load(_PROFILES / f"{name}.json")
 
     @classmethod

@@ -6,7 +6,7 @@ In: a query, candidates, and facts about them. Out: arrays by name. Touches noth
 The features of links count what a neighbour adds to a memory's own match: of a question whose
 halves two memories answer, the second needs no words of the question. A memory that says nothing,
 such as "Thanks!", gets none of it, and one that much is joined to gets less of it. The features are
-memoria's own, and measured in ``docs/quality.md``.
+memoria's own, and measured in ``docs/project/ranking.md``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoria._support.stems import content_words, query_terms
-from memoria.recall.ranking.candidates import Candidate, Facts
+from memoria.recall.ranking.candidates import Candidate, Facts, rise
 from memoria.recall.ranking.links import link_features, over_best
 from memoria.recall.ranking.substance import substance
 from memoria.recall.ranking.talk import talk_features
@@ -31,9 +31,8 @@ Array = NDArray[np.float64]
 # A place far behind counts as the hundredth; from the fifth on, being first is half gone.
 _LAST = 100.0
 _FIRST = 5.0
-# The rank whose cosine counts as that of the crowd, and the least distance from it to 1.
+# The rank whose cosine counts as that of the crowd.
 _CROWD = 20
-_LEAST_WIDTH = 0.02
 _BEST = 3
 # What counts as the cosine of a memory without a word of the query, where nothing has a vector.
 _WORDLESS = 0.8
@@ -70,8 +69,7 @@ def features(query: str, candidates: Sequence[Candidate], facts: Facts) -> dict[
     bm25 = mass / best_mass
     raw = _cosines(ids, facts, bm25)
     place = _place(raw)
-    scaled = {id_: facts.on_default_scale(cosine) for id_, cosine in facts.cosines.items()}
-    relative = over_best(np.array([scaled.get(id_, 0.0) for id_ in ids]))
+    relative = over_best(facts.on_default_scale(raw)) if facts.cosines else np.zeros(len(ids))
     cosine = relative if facts.cosines else raw
     strength = _strengths(candidates)
     carried = _carried(candidates, pool.masses / best_mass, strength)
@@ -111,15 +109,20 @@ def _rarity(ids: Sequence[str], facts: Facts) -> Array:
 
 
 def _cosines(ids: Sequence[str], facts: Facts, bm25: Array) -> Array:
-    """Return the cosines; a memory without one stands last, but no farther behind than others do.
+    """Return the cosines; a memory without one, such as a new one, is as near as its words say.
 
-    Where there are none at all, as in a recall without an embedder, the words stand in for them.
+    With no word of the query it is as near as small talk, at most as the median of the others; with
+    the most words as near as the nearest. Without any cosine, as in a recall without
+    an embedder, the words stand in for them.
     """
     known = [facts.cosines[id_] for id_ in ids if id_ in facts.cosines]
     if not known:
         return _WORDLESS + (1 - _WORDLESS) * bm25
-    lowest = min(known)
-    return np.array([facts.cosines.get(id_, lowest) for id_ in ids])
+    highest, unrelated = max(known), float(np.median(known))
+    if facts.like is not None:
+        unrelated = min(unrelated, facts.like.aside)
+    by_words = (unrelated + (highest - unrelated) * bm25).tolist()
+    return np.array([facts.cosines.get(id_, of) for id_, of in zip(ids, by_words, strict=True)])
 
 
 def _place(values: Array) -> Array:
@@ -135,8 +138,7 @@ def _rise(cosines: Array) -> Array:
     """Return how much of the way from the crowd's cosine to 1 a cosine covers: 0 to 1."""
     ordered = np.sort(cosines)[::-1]
     crowd = float(ordered[min(len(ordered) - 1, _CROWD)])  # of the 21st candidate, or the last one
-    rises: Array = np.clip((cosines - crowd) / max(1.0 - crowd, _LEAST_WIDTH), 0.0, 1.0)
-    return rises
+    return rise(cosines, crowd)
 
 
 def _beyond_best(pool: Pool, match: Array) -> Array:

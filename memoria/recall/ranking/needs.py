@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoria.types import Path
 from memoria.types.roles import usual_names
 
 Array = NDArray[np.float64]
@@ -33,7 +34,7 @@ _TELLING = 6
 # Dependencies are shared: for five memories that need something, at most four are needed.
 _SHARED = 1.25
 # What a memory is needed for may itself be wrong: of its odds, half are handed on. A constant, not
-# a fit, as hardly a set has such relations; docs/quality.md says what other shares do.
+# a fit, as hardly a set has such relations; docs/project/ranking.md says what other shares do.
 _SHARE = 0.5
 #: Edges over which needs are followed.
 HOPS = 4
@@ -106,6 +107,20 @@ def is_usual(relation: str) -> bool:
     (True, False)
     """
     return relation.lower().endswith(USUAL_NEED)
+
+
+def followed(paths: Iterable[Path], tags: Collection[str]) -> Needs:
+    """Return the edges of paths that have one of some tags, each as a need of its start.
+
+    A question that asks for these edges wants what they lead to.
+    """
+    found: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    asked = frozenset(tags)
+    for path in paths if asked else ():
+        for hop in path.hops:
+            if not asked.isdisjoint(hop.tags):
+                found[hop.source][hop.target] = 1.0
+    return dict(found)
 
 
 def with_needs(sums: Array, ids: Sequence[str], needs: Needs) -> Array:

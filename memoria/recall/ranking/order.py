@@ -20,7 +20,7 @@ from memoria.recall.ranking.substance import substance
 Array = NDArray[np.float64]
 
 # Share of the odds of the second best that is passed on: one likely memory may be alone, two make a
-# run. Not fitted, but chosen among several shares; see docs/quality.md.
+# run. Not fitted, but chosen among several shares; see docs/project/ranking.md.
 _SHARE = 0.35
 # In a row a memory stands between two others.
 _IN_A_ROW = 2

@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from memoria.recall.ranking.calibration import LEANING, MARGIN, probabilities
+from memoria.recall.ranking.calibration import of_question, probabilities
 from memoria.recall.ranking.candidates import Candidate, Facts
 from memoria.recall.ranking.changes import Changes, changes_of, with_changes, with_order
 from memoria.recall.ranking.config import RelevanceConfig
+from memoria.recall.ranking.conflicts import with_newer_first
 from memoria.recall.ranking.features import Array, features
 from memoria.recall.ranking.folding import folded
 from memoria.recall.ranking.history import HistoryConfig, history_features, history_weights
@@ -65,11 +66,11 @@ def rank_by_relevance(
     scores = np.exp(total - total.max()).tolist()
     relevance: list[float] | list[None] = [None] * len(candidates)
     if facts.cosines and (like := facts.like) is not None:
-        values[MARGIN] = np.full(len(candidates), like.margin(max(facts.cosines.values())))
-        values[LEANING] = np.full(len(candidates), like.margin(like.leaning))
+        known = of_question(like, max(facts.cosines.values()))
+        values |= {name: np.full(len(candidates), value) for name, value in known.items()}
         if config.calibration is not None:
-            known = probabilities(values, total, config.calibration)
-            relevance = np.maximum(known, changes.relevance()).tolist()
+            by_match = probabilities(values, total, config.calibration)
+            relevance = np.maximum(by_match, changes.relevance()).tolist()
     newer = changes.newer()
     needed_by = turned({id_: facts.needs.get(id_, {}) for id_ in memories})
     ranked = {
@@ -118,7 +119,9 @@ def _steps(
     found["adjacent"] = with_adjacent(found["reply"], by_query, ids, changes.adjacent)
     found["in_session"] = with_session(found["adjacent"], by_query, ids, facts.sessions)
     found["needed"] = with_needs(found["in_session"], ids, facts.needs)
-    found["in_window"] = with_window(found["needed"], times, when.window)
+    found["wanted"] = with_needs(found["needed"], ids, facts.wanted)
+    found["conflicts"] = with_newer_first(found["wanted"], changes.memories, facts.edges)
+    found["in_window"] = with_window(found["conflicts"], times, when.window)
     found["in_time"] = with_order(changes, found["in_window"], when.tense)
     return found
 

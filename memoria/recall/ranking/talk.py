@@ -36,7 +36,7 @@ _ASKS_YOU = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 # Share of the odds of the session's best other message that a message gets. Not fitted, but chosen
-# among several shares; see docs/quality.md.
+# among several shares; see docs/project/ranking.md.
 _SHARE = 0.2
 # The end of a sentence within a text.
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?。！？])\s+|\n")

@@ -58,6 +58,7 @@ def across(found: Sequence[Seeds], config: SeedConfig) -> Seeds:
         degraded=tuple(dict.fromkeys(note for each in found for note in each.degraded)),
         echoes=_named(chosen.echoes, hits),
         loose=tuple(id_ for each in found for id_ in each.loose),
+        pending=sum(each.pending for each in found),
     )
 
 
@@ -70,7 +71,8 @@ def of_window(found: Sequence[Seeds], config: SeedConfig) -> Seeds:
     hits.sort(key=lambda one: (*_by_match(one), -one.score, *_place(one)))
     degraded = tuple(dict.fromkeys(note for each in found for note in each.degraded))
     seeds, others = hits[: config.max_seeds], hits[config.max_seeds :]
-    return Seeds(seeds=tuple(seeds), runners_up=tuple(others), degraded=degraded)
+    pending = sum(each.pending for each in found)
+    return Seeds(seeds=tuple(seeds), runners_up=tuple(others), degraded=degraded, pending=pending)
 
 
 def _place(one: Seed) -> _Place:

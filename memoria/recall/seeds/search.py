@@ -18,7 +18,7 @@ from memoria._support.stems import content_words
 from memoria._support.throttling import throttled_warning
 from memoria.errors import BudgetError, DeadlineError, MemoriaError, QueryError
 from memoria.formulas.fusion import Hits, linear_fusion, reciprocal_rank_fusion, scaled
-from memoria.graph.vocabulary import IN_SESSION
+from memoria.graph.vocabulary import IN_SESSION, pending_key
 from memoria.recall.seeds.config import SeedConfig
 from memoria.recall.seeds.lucene import lucene_query, phrases_of
 from memoria.recall.seeds.questions import (
@@ -97,11 +97,13 @@ class SeedRequest:
 class _Aside:
     """Side results of a search: faults in sentences, and the hits that are questions.
 
-    ``from_index`` has the hits of the vector index, for when the exact search is not done in time.
+    ``from_index`` has the hits of the vector index, for when the exact search is not done in time;
+    ``pending`` is how many memories of the scope wait for their vectors.
     """
 
     faults: list[str] = field(default_factory=list)
     questions: dict[str, StoredQuestion] = field(default_factory=dict)
+    pending: int = 0
     from_index: Hits = ()
 
 
@@ -209,12 +211,12 @@ async def _without_questions(
 ) -> Seeds:
     """Choose seeds from lists of hits, with earlier questions set apart."""
     config = request.config
-    every = replace(choose(lists, config), degraded=tuple(aside.faults))
+    every = replace(choose(lists, config), degraded=tuple(aside.faults), pending=aside.pending)
     apart = Apart.of(aside.questions, request.query or request.text)
     if not apart.ids:
         return every
     others = [[hit for hit in hits if hit[0] not in apart.ids] for hits in lists]
-    rest = replace(choose(others, config), degraded=every.degraded)
+    rest = replace(choose(others, config), degraded=every.degraded, pending=every.pending)
     full = max(map(len, lists)) >= config.candidates
     if len(rest.seeds) < config.max_seeds and full and config.candidates < _MANY:
         wider = replace(config, candidates=_MANY)
@@ -286,7 +288,8 @@ async def _text_hits(store: Store, request: SeedRequest, aside: _Aside) -> Hits:
             aside.faults.append(_NO_WORD)
         return []
     limits = (1, *_TEXT_LIMITS) if request.where.is_empty else _TEXT_LIMITS
-    hits, _complete = await _grow(store, "seeds.text", request, {"lucene": lucene}, limits, aside)
+    parameters = {"lucene": lucene, "pending": pending_key(request.scope)}
+    hits, _complete = await _grow(store, "seeds.text", request, parameters, limits, aside)
     if not hits and request.vector is None and not content_words(request.text):
         aside.faults.append(_NO_WORD)
     return hits
@@ -331,6 +334,7 @@ async def _grow(
         for node, text, loose, spoken in record["questions"]:
             if is_id(node):
                 aside.questions[node] = StoredQuestion(text=text, loose=loose, spoken=spoken)
+        aside.pending = record.get("pending", aside.pending)
         if len(hits) >= wanted or record["seen"] < limit:
             return hits[:wanted], True
     return hits[:wanted], False

@@ -18,6 +18,21 @@ from memoria.types import Seed, Seeds
 
 #: Score of a seed that was compared with nothing: the smallest score that counts as activated.
 SCORE = 0.01
+#: How the note on pending vectors begins.
+VECTORS_PENDING = "vectors are pending"
+
+
+def pending_note(found: Seeds) -> str:
+    """Say how many memories have no vector yet.
+
+    >>> pending_note(Seeds(seeds=(), pending=1)).partition(",")[0]
+    'vectors are pending: 1 memory has none yet'
+    """
+    waiting = number_of(found.pending, "memory has", "memories have")
+    return (
+        f"{VECTORS_PENDING}: {waiting} none yet, so only words and edges lead there; "
+        "the next writes make them, or memoria embed"
+    )
 
 
 async def with_unembedded(store: Store, found: Seeds, request: SeedRequest) -> Seeds:

@@ -37,7 +37,9 @@ class TransferExploration:
         Ids reached so far, in the order in which they were reached; each value is True.
     """
 
-    def __init__(self, seed: Seed, *, max_depth: int, max_branches: int) -> None:
+    def __init__(
+        self, seed: Seed, *, max_depth: int, max_branches: int, seed_branches: int | None = None
+    ) -> None:
         self.seed = seed
         self.found: bool | None = None
         self.levels = 0
@@ -45,6 +47,12 @@ class TransferExploration:
         self.visited = {seed.id: True}
         self._max_depth = max_depth
         self._max_branches = max_branches
+        self._seed_branches = max_branches if seed_branches is None else seed_branches
+
+    @property
+    def branches(self) -> int:
+        """The most neighbours to which a memory of the frontier passes energy."""
+        return self._max_branches if self.levels else self._seed_branches
 
     def absorb(self, rows: Mapping[str, LevelRow]) -> list[Path]:
         """Take the rows of one level; return the paths that ended with it.
@@ -59,8 +67,8 @@ class TransferExploration:
             if not self.found:
                 self.frontier = []
                 return []
-        self.levels += 1
         chosen = self._select(rows)
+        self.levels += 1
         ended = [
             self._end(branch, _reason(rows.get(branch.id)))
             for branch in self.frontier
@@ -91,7 +99,7 @@ class TransferExploration:
         if not capped:
             return True
         chosen = self._select(rows)
-        return all(len(chosen[id_]) == self._max_branches for id_ in capped)
+        return all(len(chosen[id_]) == self.branches for id_ in capped)
 
     def cut(self) -> list[Path]:
         """End every branch where it stands, as a deadline does."""
@@ -114,7 +122,7 @@ class TransferExploration:
         claimed: set[str] = set()
         for _, parent, id_, child in candidates:
             siblings = chosen.setdefault(parent, [])
-            if id_ not in claimed and len(siblings) < self._max_branches:
+            if id_ not in claimed and len(siblings) < self.branches:
                 claimed.add(id_)
                 siblings.append(Child(*child))
         return chosen

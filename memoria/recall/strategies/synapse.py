@@ -102,9 +102,11 @@ class Synapse:
         try:
             object.__setattr__(self, "context", check_json_map(self.context, "context"))
         except InvalidInputError as exc:
-            raise ConfigError(str(exc)) from exc
+            raise ConfigError(str(exc), field=exc.field) from exc
         if self.now is not None and not (isinstance(self.now, datetime) and self.now.tzinfo):
-            raise ConfigError("now must be an aware datetime, such as datetime.now(UTC), or None")
+            raise ConfigError(
+                "now must be an aware datetime, such as datetime.now(UTC), or None", field="now"
+            )
 
     @property
     def seeds(self) -> SeedConfig:

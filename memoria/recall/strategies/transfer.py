@@ -40,6 +40,9 @@ class TransferEnergy:
         Tag similarity of an edge that shares no tag with the query; 0 to 1.
     max_branches
         Greatest number of neighbours to which a memory passes energy; 1 to 100.
+    seed_branches
+        The same for a seed, 1 to 100; None for ``max_branches``, and in a recall for 20 if the
+        question names a type of edges (see ``docs/your-graph.md``).
     round_trips
         ``level``: one query for each level. ``single``: one query for all levels, for a database
         that is far away. The result is the same, but if the deadline ends that query, only the
@@ -54,6 +57,7 @@ class TransferEnergy:
     min_activation: float = 0.005
     tag_sim_floor: float = 0.15
     max_branches: int = 3
+    seed_branches: int | None = None
     round_trips: Literal["level", "single"] = "level"
 
     def __post_init__(self) -> None:
@@ -62,16 +66,24 @@ class TransferEnergy:
         check.within("min_activation", 0.0, math.inf)
         check.within("tag_sim_floor", 0.0, 1.0)
         check.whole("max_branches", 1, 100)
+        if self.seed_branches is not None:
+            check.whole("seed_branches", 1, 100)
         check.one_of("round_trips", ("level", "single"))
 
     def start(self, run_input: RunInput) -> TransferRun:
         """Begin one exploration for each seed."""
         explorations = [
-            TransferExploration(seed, max_depth=self.max_depth, max_branches=self.max_branches)
+            TransferExploration(
+                seed,
+                max_depth=self.max_depth,
+                max_branches=self.max_branches,
+                seed_branches=self.seed_branches,
+            )
             for seed in run_input.seeds
         ]
-        kind = SingleTripRun if self.round_trips == "single" else TransferRun
-        return kind(run_input, self, explorations)
+        # The query of all levels has one number of branches for all of them.
+        is_single = self.round_trips == "single" and self.seed_branches is None
+        return (SingleTripRun if is_single else TransferRun)(run_input, self, explorations)
 
 
 class TransferRun:
@@ -198,7 +210,7 @@ def level_parameters(
     """Build the parameters of ``strategies.level`` for explorations that share it.
 
     ``cap`` follows the largest frontier: before a taken candidate of a parent stand at most
-    ``max_branches - 1`` taken by itself and ``max_branches * (F - 1)`` claimed by the others.
+    ``branches - 1`` taken by itself and ``branches * (F - 1)`` claimed by the others.
     A memory that several explorations stand on is wanted once.
     """
     branches = [
@@ -207,9 +219,9 @@ def level_parameters(
         for branch in exploration.frontier
     ]
     first = {branch.id: index for index, branch in reversed(branches)}
-    largest = max(len(exploration.frontier) for exploration in explorations)
+    most = max(len(exploration.frontier) * exploration.branches for exploration in explorations)
     return {
-        "cap": settings.max_branches * largest,
+        "cap": most,
         "frontier": [
             [index, branch.id, branch.energy, first[branch.id] == index]
             for index, branch in branches

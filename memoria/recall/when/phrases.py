@@ -4,7 +4,8 @@ In: a question, the present, the caller's zone. Out: a `TimeWindow`, or None. To
 
 This uses rules, not a model: each language has tables, and one grammar reads them all. An ambiguous
 word, such as "may" or "spring", counts only after a word such as "in" or "since". A phrase without
-a year, such as "in May", means the latest May that has begun.
+a year, such as "in May", means the latest May that has begun; in a question in the future tense,
+the first that is not over.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from memoria._support.function_words import FUNCTION_WORDS
 from memoria._support.stems import content_words, spelled
 from memoria.recall.when.grammar import LANGUAGES, Grammar, folded, grammar, triggers
 from memoria.recall.when.points import Point, dated, named
+from memoria.recall.when.tense import is_future
 from memoria.types.window import TimeWindow
 
 #: A longer text is not a question.
@@ -55,7 +57,8 @@ def window_of(query: str, *, now: datetime, zone: tzinfo | None = None) -> TimeW
     if clause is None:
         return None
     try:
-        starts, ends = clause.bounds(now.astimezone(zone).replace(tzinfo=None))
+        local = now.astimezone(zone).replace(tzinfo=None)
+        starts, ends = clause.bounds(local, ahead=is_future(query))
         begin, end = _utc(starts, zone), _utc(ends, zone)
     except (OverflowError, ValueError):  # outside the years 1 to 9999
         return None
@@ -107,14 +110,22 @@ class Clause:
     point: Point
     other: Point | None = None
 
-    def bounds(self, now: datetime) -> tuple[datetime | None, datetime | None]:
+    def bounds(self, now: datetime, *, ahead: bool) -> tuple[datetime | None, datetime | None]:
         """Return the first moment and the end in local time; None for an open side.
 
         The first point of a range is the latest before the second: "from November to January".
+
+        Parameters
+        ----------
+        ahead
+            Whether a point that recurs, such as "in May", is the first that is not over.
         """
-        last = None if self.other is None else self.other.resolve(now)
-        seen_from = last[1] - timedelta(seconds=1) if last and self.point.floats else now
-        span = self.point.resolve(seen_from)
+        ahead = ahead and self.kind != "since"
+        last = None if self.other is None else self.other.meant(now, ahead=ahead)
+        if last and self.point.floats:
+            span = self.point.resolve(last[1] - timedelta(seconds=1))
+        else:
+            span = self.point.meant(now, ahead=ahead)
         if span is None or (self.other is not None and last is None):
             return None, None
         begin, end = span

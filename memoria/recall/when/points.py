@@ -24,6 +24,8 @@ _DIGITS = re.compile(
     r"|(?P<first>\d\d?) (?P<sign>[./]) (?P<second>\d\d?) (?P=sign) (?P<year>(?:19|20)\d\d)(?= )"
 )
 _MONTHS, _DAYS_OF_WEEK = 12, 7
+# At most as long as from one span that recurs to the next: two Easters may be 350 days apart.
+_WEEK, _YEAR = timedelta(days=7), timedelta(days=350)
 # "A few weeks ago" means 6 to 2 weeks ago; "the last few weeks" means the last 6.
 _FEW = (6, 2)
 
@@ -40,11 +42,22 @@ class Point:
         Position where the words that name it end.
     floats
         Whether it recurs, so that the other point of a range decides which one is meant.
+    every
+        How often it recurs if its words leave open which one is meant; otherwise None.
     """
 
     resolve: Resolve
     end: int
     floats: bool = False
+    every: timedelta | None = None
+
+    def meant(self, now: datetime, *, ahead: bool) -> Span | None:
+        """Return the span; if the words leave open which one, with ``ahead`` the first not over."""
+        span, seen_from = self.resolve(now), now
+        while ahead and self.every is not None and span is not None and span[1] <= now:
+            seen_from += self.every
+            span = self.resolve(seen_from)
+        return span
 
 
 def dated(text: str, start: int, *, month_first: bool) -> Point | None:
@@ -79,7 +92,7 @@ def named(
     groups = {name: word for name, word in found.groupdict().items() if word is not None}
     values = {name: meaning[name].get(groups[name], 0) for name in groups if name in meaning}
     resolve: Resolve | None
-    floats = False
+    floats, every = False, None
     if kind == "day":
         resolve = partial(_unit, "day", DAYS[values["day"]])
     elif kind == "night":
@@ -95,7 +108,11 @@ def named(
         resolve = partial(_of_last_week, values["w"])
     else:
         resolve, floats = _recurring(kind, groups, values)
-    return None if resolve is None else Point(resolve=resolve, end=found.end(), floats=floats)
+        if floats and kind not in ("prev", "this", "next"):
+            every = _WEEK if "w" in values or "e" in groups else _YEAR
+    if resolve is None:
+        return None
+    return Point(resolve=resolve, end=found.end(), floats=floats, every=every)
 
 
 def _unit(unit: str, offset: int, now: datetime) -> Span:

@@ -1,6 +1,6 @@
 """Tell whether a question is about the present, the past, or the course of something.
 
-In: a question. Out: a `Tense`, or None. Touches nothing.
+In: a question. Out: a `Tense`, or None; whether it is in the future tense. Touches nothing.
 
 This uses rules, not a model: each language has one table of patterns, and words of the question
 tell the language. A question in the present tense is about the present, as most people leave out
@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
@@ -30,7 +32,7 @@ _SIGNS = re.compile(r"[^\w?]+")
 # earlier: the same, but only in the past tense ("What do I need before the trip?" is not about the
 # past).
 # now: the present. past: the past tense. ever: whether something has ever happened, and
-# what lies between two events; neither asks for a state.
+# the time between two events; neither asks for a state. future: the future tense.
 _TABLE: Final[dict[str, dict[str, str]]] = {
     "english": {
         "course": r"how (?:\w+ ){0,2}(?:(?:has|have|had|did(?! (?:i|we|you) \w+ (?:my|our|your|the"
@@ -50,6 +52,9 @@ _TABLE: Final[dict[str, dict[str, str]]] = {
         r"|taught|bought|sold|(?:who|which \w+|what) (?!\w*eed )\w{2,}ed",
         "ever": r"ever|(?<! i )(?<! we )(?<! he )(?<! she )(?<! they )(?:have|has) .*before \?"
         r"|between",
+        "future": r"(?<! my )(?<! the )(?<! a )(?<! his )(?<! her )(?<! does )(?<! is )(?<! with )"
+        r"(?<! for )(?<! to )(?<! from )(?<! of )will(?! s )|shall|ll|won t|gonna"
+        r"|(?:am|is|are|m|re|s)(?: \w+){0,3} going to",
     },
     "german": {
         "course": r"(?:ver|ge)andert\w*|sich .*entwickelt\w*|entwickelt\w* sich|verlauf\w*|verlief"
@@ -65,6 +70,7 @@ _TABLE: Final[dict[str, dict[str, str]]] = {
         r"|hiess\w*|gab|ging|kam|fuhr"
         r"|(?:habe?|haben|hast|hat|habt) .* (?:\w*ge|be|ver|er|ent|zer|unter|uber)\w{2,}(?:t|en)",
         "ever": r"jemals|je|schon einmal|schon mal|zwischen",
+        "future": r"(?:werde|wirst|wird|werden|werdet) .*\b\w+(?:en|ern|eln|ein|un) \?",
     },
     "dutch": {
         "course": r"verander(?:d|de|den|ing\w*)|zich .*ontwikkel\w*|ontwikkel\w* zich"
@@ -79,6 +85,8 @@ _TABLE: Final[dict[str, dict[str, str]]] = {
         "past": r"was|waren|had|hadden|werd|werden|deed|deden|woonde|woonden|werkte|werkten|kostte"
         r"|heette|ging|kwam|gaf|(?:heb|hebt|heeft|hebben) .*\bge\w{2,}(?:d|t|en)",
         "ever": r"ooit|tussen",
+        "future": r"zal|zul|zult|zullen"
+        r"|(?:ga|gaat|gaan) (?:ik|je|jij|u|hij|ze|zij|we|wij|jullie) .*\w+en \?",
     },
     "french": {
         "course": r"comment .*(?:evolue\w*|se developpe\w*|s est .*developpee?)"
@@ -92,6 +100,11 @@ _TABLE: Final[dict[str, dict[str, str]]] = {
         r"|faisai\w+|allai\w+|venai\w+|s appelai\w+|\w{2,}ai(?:t|s|ent) (?:je|tu|il|elle|on|t|ils)"
         r"|(?:ai|as|a|avons|avez|ont)(?: \w+){0,3} (?!tu )\w+(?:é|ée|és|ées|u|ue|is|it)",
         "ever": r"jamais|deja|entre",
+        "future": r"(?:je vais|vais je|tu vas|vas tu|(?:il|elle|on|qui) va|va t (?:il|elle|on)"
+        r"|nous allons|allons nous|vous allez|allez vous|(?:ils|elles) vont|vont (?:ils|elles)"
+        r"|(?<! ou )(?<! comment )(?:va|vont))(?: (?:y|le|la|les|me|te|se|nous|vous|pas))?"
+        r" \w+(?:er|ir|dre|vre|tre|ire)|(?!vrai )\w*[eiduvr]r(?:ai|ont)|sera|aura|fera|ira"
+        r"|(?!cam|op)\w{3,}[eiduv]ra|tu \w{2,}ras|nous \w{2,}rons|\w{2,}rons nous",
     },
     "spanish": {
         "course": r"c[oó]mo .*(?:(?:cambi|desarroll)(?:ado|ó|aron|aban?|ando)|evolucion\w*)"
@@ -105,6 +118,10 @@ _TABLE: Final[dict[str, dict[str, str]]] = {
         r"|\w{2,}ab(?:a|as|an|amos)|\w{2,}(?:aste|iste|aron|ieron)|(?!café|bebé|aquí|allí|así"
         r"|ahí)\w{3,}[éíó]",
         "ever": r"alguna vez|entre",
+        "future": r"(?:voy|vas|va|vamos|vais|van) a \w+(?:ar|er|ir)(?:me|te|se|nos|l[aeo]s?)?"
+        r"|(?!a?trás|detrás)\w+r(?:ás|án|á)|(?!quer)\w*(?:[aei]|d)remos"
+        r"|(?!(?:(?:ad)?mi|(?:re|es)?ti|gi|(?:re|com|pre|se)?pa|\w*cla|\w*spe|\w*[ou]pe|\w*side)ré)"
+        r"\w*(?:[aei]|nd|ld|od|ab)ré",
     },
     "italian": {
         "course": r"come .*(?:cambiat|evolut|sviluppat)\w*|evoluzione|nel tempo|nel corso"
@@ -119,6 +136,7 @@ _TABLE: Final[dict[str, dict[str, str]]] = {
         r"|(?:ho|hai|ha|abbiamo|avete|hanno)(?: (?!un|il|lo|la)\w+)?"
         r" \w+(?:[aiu]to|tto|iso|isto|eso)",
         "ever": r"mai|tra|fra",
+        "future": r"(?!però)\w*[aeidvr]r(?:ò|à|anno|ai|emo)",
     },
     "portuguese": {
         "course": r"como .*(?:mudou|mudaram|mudado|mudando|evolu\w*|alterou|alterado|alteraram"
@@ -132,6 +150,11 @@ _TABLE: Final[dict[str, dict[str, str]]] = {
         r"|de[iu]|disse\w*|veio|viu|vivia\w*|dizia\w*|\w{2,}ava[ms]?|\w{2,}(?:aste|este|iste|aram"
         r"|eram|iram)|(?!estou)\w{3,}(?:ou|ei)",
         "ever": r"alguma vez|entre",
+        "future": r"(?:vou|vais|vai|vamos|vao)"
+        r"(?: (?:eu|tu|voce|ele|ela|nos|voces|eles|elas|a gente|me|te|se))? \w+(?:ar|er|ir)"
+        r"|(?!a?trás|pará)\w+r(?:ás|á)|(?!verão|barão)\w*[aei]rão|(?!quer)\w*[aei]remos"
+        r"|(?!(?:mi|(?:re)?ti|vi|gi|(?:com|pre|se)?pa|\w*cla|\w*spe|\w*[ou]pe|\w*side)rei)"
+        r"\w*[aei]rei",
     },
     "russian": {
         "course": r"как .*(?:изменил\w*|меня(?:л\w*|ется|ются)|разви(?:ва)?(?:л\w*|ется|ются))"
@@ -145,6 +168,7 @@ _TABLE: Final[dict[str, dict[str, str]]] = {
         "past": r"был[аои]?|\w{3,}(?:ал|ила?|или|ел|яла?|яли)(?:ся)?"
         r"|\w{3,}(?:ала|али|ела|ели)(?:сь)?",
         "ever": r"когда нибудь|между",
+        "future": r"буд(?:у|ешь|ет|ем|ете|ут)",
     },
 }
 
@@ -159,29 +183,73 @@ def tense_of(query: str) -> Tense | None:
     >>> tense_of("How has my rent changed?"), tense_of("When did I move?")
     ('course', None)
     """
-    asked = _asked(query)
+    asked = _Asked.of(query)
     if asked is None:
         return None
-    text = f" {_SIGNS.sub(' ', asked.lower().replace('?', ' ?')).strip()} "
-    languages = _languages(text)
-    if "german" in languages:  # there, "was" asks for a thing, also where the text may be English
-        text = text.replace(" was ", " ")
-    plain = folded(text)
-
-    def has(name: str) -> bool:
-        patterns = [_compiled(language, name) for language in languages]
-        return any(one.search(text) or one.search(plain) for one in patterns)
-
-    if has("course"):
+    if asked.has("course"):
         return "course"
-    if has("ever"):
+    if asked.has("ever"):
         return None
-    past = has("past")
-    if has("former") or (past and has("earlier")):
+    past = asked.has("past")
+    if asked.has("former") or (past and asked.has("earlier")):
         return "past"
     if past:
         return None
-    return "present" if has("now") or text.endswith("? ") else None
+    return "present" if asked.has("now") or asked.text.endswith("? ") else None
+
+
+def is_future(query: str) -> bool:
+    """Tell whether a question is in the future tense.
+
+    Examples
+    --------
+    >>> is_future("Where will I live in May?"), is_future("Where did Will live in May?")
+    (True, False)
+    """
+    asked = _Asked.of(query)
+    return asked is not None and asked.has("future") and not asked.without("future").has("past")
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question as words and question marks, each with a space around it.
+
+    Attributes
+    ----------
+    text, plain
+        The question in lower case, and without accents.
+    languages
+        The languages that it may be in.
+    """
+
+    text: str
+    plain: str
+    languages: Sequence[str]
+
+    @classmethod
+    def of(cls, query: str) -> _Asked | None:
+        """Read the question of a text; None if there is none that is short enough."""
+        asked = _asked(query)
+        if asked is None:
+            return None
+        text = f" {_SIGNS.sub(' ', asked.lower().replace('?', ' ?')).strip()} "
+        languages = _languages(text)
+        if "german" in languages:  # there, "was" asks for a thing, also if the text may be English
+            text = text.replace(" was ", " ")
+        return cls(text, folded(text), languages)
+
+    def has(self, name: str) -> bool:
+        """Tell whether a pattern of this name is in the question, in one of its languages."""
+        patterns = [_compiled(language, name) for language in self.languages]
+        return any(one.search(self.text) or one.search(self.plain) for one in patterns)
+
+    def without(self, name: str) -> _Asked:
+        """Return the question without the words of the patterns of this name."""
+        text, plain = self.text, self.plain
+        for language in self.languages:
+            pattern = _compiled(language, name)
+            text, plain = pattern.sub("", text), pattern.sub("", plain)
+        return _Asked(text, plain, self.languages)
 
 
 def _asked(query: str) -> str | None:

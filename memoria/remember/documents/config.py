@@ -47,7 +47,7 @@ class DocumentConfig:
         try:
             check_kind(self.kind)
         except InvalidInputError as exc:
-            raise ConfigError(str(exc)) from exc
+            raise ConfigError(str(exc), field=exc.field) from exc
         check = SettingsCheck(self)
         check.whole("max_chars", 100, 100_000)
         for name in ("next_weight", "name_weight", "link_weight"):

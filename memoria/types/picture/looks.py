@@ -6,7 +6,12 @@ drawing, so that it changes nothing else on the page of a notebook.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from html import escape
+from textwrap import wrap
+from unicodedata import east_asian_width
+
+from memoria._support.wording import cut
 
 #: Class of the drawing.
 ROOT = "memoria"
@@ -48,6 +53,10 @@ SHAPES = {
     ".packed": "stroke-width:2px",
     ".halo": "stroke-width:3px;paint-order:stroke",
 }
+# Letters that are narrower or wider than most, in a wide font such as DejaVu Sans.
+_NARROW, _WIDE, _SIGNS = " ijlrtfI.,:;'|!()[]/-·", "mwMW@%…", "→←#~+="
+_NARROWEST = 0.36  # of their size
+_TRIED_CHARACTERS = 400  # more never fit
 
 
 def colour_of(kind: str) -> str:
@@ -58,6 +67,38 @@ def colour_of(kind: str) -> str:
 def class_of(kind: str) -> str:
     """Return the class of what is drawn in the colour of a kind."""
     return f"kind-{kind}" if kind in KINDS else "kind"
+
+
+def fitted(words: str, pixels: float, size: float, cutting: Callable[[str, int], str] = cut) -> str:
+    """Cut words until they are no wider than some pixels, in letters of a size."""
+    most = min(len(words), _TRIED_CHARACTERS)
+    while most > 1 and width_of(cutting(words, most), size) > pixels:
+        most -= 1
+    return cutting(words, most)
+
+
+def lines_of(words: str, pixels: float, size: float, most: int) -> list[str]:
+    """Break words into lines no wider than some pixels; at most so many, the last one cut."""
+    words = cut(words, _TRIED_CHARACTERS)
+    characters = int(pixels / (size * _NARROWEST))
+    while True:
+        lines = wrap(words, characters, max_lines=most, placeholder=" …")
+        if characters <= 4 or all(width_of(line, size) <= pixels for line in lines):
+            return lines
+        characters -= 1
+
+
+def width_of(words: str, size: float) -> float:
+    """Estimate the width of words in pixels, rather too wide than too narrow."""
+    return size * sum(map(_width, words))
+
+
+def _width(letter: str) -> float:
+    if letter in _NARROW:
+        return _NARROWEST
+    if letter in _WIDE or east_asian_width(letter) in "WF":
+        return 1.0
+    return 0.75 if letter.isupper() or letter in _SIGNS else 0.6
 
 
 def label(x: float, y: float, words: str, look: str) -> str:

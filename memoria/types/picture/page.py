@@ -10,8 +10,9 @@ from collections.abc import Iterable
 from memoria.types.picture.looks import FONT, clean
 
 _STYLE = (
-    f":root{{color-scheme:light dark}}body{{{FONT};margin:2em;line-height:1.4}}"
-    "pre{white-space:pre-wrap;max-width:60em}.wide{overflow-x:auto}"
+    f":root{{color-scheme:light dark}}body{{{FONT};margin:1em 2em;line-height:1.4}}"
+    "h1{font-size:1.4em;margin:.5em 0}h2{font-size:1.1em;margin:.5em 0}pre{max-width:60em}"
+    "@media(max-width:600px){body{margin:1em;font-size:.85em}}"
     "table{border-collapse:collapse}td,th{padding:.2em .8em .2em 0;text-align:left;"
     "vertical-align:top}td.number{text-align:right;font-variant-numeric:tabular-nums}"
 )

@@ -7,10 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from textwrap import wrap
 
-from memoria._support.wording import cut, cut_inside
-from memoria.types.picture.looks import ROOT, class_of, clean, label, rectangle, style
+from memoria._support.wording import cut_inside
+from memoria.types.picture.looks import (
+    ROOT,
+    class_of,
+    clean,
+    fitted,
+    label,
+    lines_of,
+    rectangle,
+    style,
+    width_of,
+)
 
 # Pixels of the picture before it is scaled.
 MARGIN = 18
@@ -23,13 +32,10 @@ BEND = 28  # part of the gap in which an edge turns; its labels stand in the res
 PITCH = 114
 LINE = 14
 MIN_WIDTH = 760  # the heading needs so much where there are few columns
-# What fits into a box: characters of a line in a wide font, and lines.
-CHARACTERS = 26
+LEFT, RIGHT = 14, 10  # from the sides of a box to its words
 LINES = 3
-NAME_CHARACTERS, KIND_CHARACTERS = 13, 15
-# Pixels of a character of the heading, and of the lines below it.
-HEADING_PIXELS = 11
-FACTS_PIXELS = 7
+# Sizes of letters; bold ones are counted a little wider.
+TITLE, NAME, SMALL = 19.5, 13, 11
 WIDEST_EDGE = 14
 THINNEST_EDGE = 1.5
 
@@ -68,8 +74,6 @@ class Card:
     energy
         Number in its corner.
     note
-        What stands below the number.
-    end
         What stands below the box.
     packed
         Whether it has the frame of a memory that is in the context.
@@ -82,7 +86,6 @@ class Card:
     text: str
     energy: float
     note: str = ""
-    end: str = ""
     packed: bool = False
     branches: tuple[Branch, ...] = ()
 
@@ -122,8 +125,8 @@ def draw(trees: Sequence[Card], *, heading: str, facts: str, spoken: str, notes:
         f'aria-label="{clean(f"{heading}. {facts}. {spoken}")}">',
         style(),
         rectangle("card", 0.5, 0.5, width - 1, height - 1),
-        label(MARGIN, 32, cut(heading, int(width / HEADING_PIXELS)), "text title"),
-        label(MARGIN, 54, cut(facts, int(width / FACTS_PIXELS)), "muted"),
+        label(MARGIN, 32, fitted(heading, width - 2 * MARGIN, TITLE), "text title"),
+        label(MARGIN, 54, fitted(facts, width - 2 * MARGIN, NAME), "muted"),
         *(_edge(each, *branch) for each in everything for branch in each.branches),
         *(_edge_labels(*branch) for each in everything for branch in each.branches),
         *(_box(each) for each in everything),
@@ -162,27 +165,25 @@ def _all(placed: _Placed) -> Iterator[_Placed]:
 
 
 def _box(placed: _Placed) -> str:
-    """Draw a card: its name, its number, its first words."""
+    """Draw a card: its name, its kind and number, its first words."""
     card, top = placed.card, placed.y - BOX_HEIGHT / 2
-    left, right = placed.x + 14, placed.x + BOX_WIDTH - 10
-    kind = class_of(card.kind)
-    words = wrap(card.text, CHARACTERS, max_lines=LINES, placeholder=" …")
+    left, right = placed.x + LEFT, placed.x + BOX_WIDTH - RIGHT
+    kind, room, energy = class_of(card.kind), right - left, f"{card.energy:.3f}"
+    shown = fitted(card.kind, room - width_of(f"{energy} ", NAME), SMALL)
     parts = [
         f"<g><title>{clean(f'{card.name}: {card.text}')}</title>",
         rectangle("box packed" if card.packed else "box", placed.x, top, BOX_WIDTH, BOX_HEIGHT),
         rectangle(kind, placed.x, top, 5, BOX_HEIGHT),
-        label(left, top + 18, cut_inside(card.name, NAME_CHARACTERS), "text bold"),
-        label(right, top + 18, f"{card.energy:.3f}", "energy bold end"),
-        label(left, top + 33, cut(card.kind, KIND_CHARACTERS), f"{kind} small"),
+        label(left, top + 18, fitted(card.name, room, NAME, cut_inside), "text bold"),
+        label(left, top + 33, shown, f"{kind} small"),
+        label(right, top + 33, energy, "energy bold end"),
         *(
             label(left, top + 50 + LINE * number, line, "text small")
-            for number, line in enumerate(words)
+            for number, line in enumerate(lines_of(card.text, room, SMALL, LINES))
         ),
     ]
     if card.note:
-        parts.append(label(right, top + 33, card.note, "muted small end"))
-    if card.end:
-        parts.append(label(right, top + BOX_HEIGHT + 14, card.end, "muted small end"))
+        parts.append(label(right, top + BOX_HEIGHT + 14, card.note, "muted small end"))
     return "".join([*parts, "</g>"])
 
 
@@ -201,7 +202,7 @@ def _edge(parent: _Placed, branch: Branch, child: _Placed) -> str:
 
 def _edge_labels(branch: Branch, child: _Placed) -> str:
     """Write what an edge says where it meets the child."""
-    x = child.x - 6
-    return label(x, child.y - 8, branch.above, "text small halo end") + label(
+    x, above = child.x - 6, fitted(branch.above, GAP - BEND / 2 - 6, SMALL, cut_inside)
+    return label(x, child.y - 8, above, "text small halo end") + label(
         x, child.y + 17, branch.below, "muted small halo end"
     )

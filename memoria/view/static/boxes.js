@@ -1,13 +1,14 @@
 // Draws the boxes and the edges of the graph. `look` says how: {outlined, selected, isShown(node)}.
 
-import { arrow, ENDS, fit, number, oneLine, said, SHORT_ENDS, spaced, tail, twoLines } from "./words.js";
+import { arrow, ENDS, fit, number, oneLine, pixels, said, SHORT_ENDS, spaced, tail, twoLines } from "./words.js";
 
-export const BOX = { width: 216, most: 340, height: 62 }; // as wide as there is room for
+export const BOX = { width: 216, most: 340, outlined: 640, height: 62 }; // as wide as there is room for
 export const GAP = 96;
 export const INDENT = 20; // of the outline, a hop
 const BEND = 24;
 const WIDEST_EDGE = 14;
 const LARGEST = 13; // radius of a memory with the energy 1
+const SMALL = 11; // size of small letters
 const TEXT = 36; // where the text of a box begins
 const ALIKE = 3; // texts with so many words in common at the beginning are told apart by the next ones
 const COMPARED = 240; // letters of a text that are compared
@@ -67,6 +68,8 @@ export function drawBox(node, look) {
     shape("text", { class: "energy", x: width - 8, y: 21 }, number(energy)),
   );
   if (under) element.append(handle(width, node.folded ? `+${under}` : "−"));
+  // Not drawn with the edge: other edges would cross it.
+  if (node.hop && !look.outlined) element.append(shape("text", { class: "relation", x: -4, y: -10 }, fit(arrow(node.hop), GAP - BEND / 2, SMALL)));
 }
 
 // What a screen reader is told.
@@ -82,11 +85,14 @@ function describe(node, text, look) {
   element.setAttribute("aria-label", spoken(node, text));
 }
 
-// The small line of a box: in an outline the relation, then the id, then why the path ends.
+// The small line of a box: in an outline the relation, then the id as far as there is room for it, then
+// why the path ends.
 function small(node, room, look) {
-  const end = node.end && SHORT_ENDS[node.end] && !node.below.length ? ` · ${SHORT_ENDS[node.end]}` : "";
-  const left = look.outlined && node.hop ? `${fit(arrow(node.hop), room / 2, 11)} · ` : "";
-  return left + tail(node.id, room - (left.length + end.length) * 5.5, 11) + end;
+  const relation = look.outlined && node.hop ? fit(arrow(node.hop), room / 2, SMALL) : "";
+  const end = (!node.below.length && SHORT_ENDS[node.end]) || "";
+  const inLine = (id) => [relation, id, end].filter(Boolean).join(" · ");
+  const id = tail(node.id, room - pixels(inLine(" "), SMALL), SMALL);
+  return fit(inLine(id === "…" ? "" : id), room, SMALL);
 }
 
 function handle(width, text) {
@@ -98,26 +104,17 @@ function handle(width, text) {
   return made;
 }
 
-export function drawEdge(node, look) {
-  const { parent, hop } = node;
+export function drawEdge(node, { outlined }) {
+  const { parent } = node;
   const flow = Math.sqrt(Math.min(Math.max(node.energy, 0), 1));
-  const width = Math.max(1.5, WIDEST_EDGE * flow);
-  node.line.setAttribute("class", `edge ${node.mark}`);
-  if (look.outlined) {
-    const from = parent.x + INDENT / 2;
-    const d = `M${from} ${parent.y + BOX.height / 2} V${node.y} H${node.x}`;
-    node.line.replaceChildren(shape("path", { d, "stroke-width": Math.min(width, INDENT / 2).toFixed(2) }));
-    return;
-  }
-  const [start, end] = [parent.x + parent.width, node.x];
+  const width = Math.min(outlined ? INDENT / 2 : WIDEST_EDGE, Math.max(1.5, WIDEST_EDGE * flow));
+  const start = parent.x + parent.width;
   const [middle, turned] = [start + BEND / 2, start + BEND];
-  node.line.replaceChildren(
-    shape("path", {
-      d: `M${start} ${parent.y} C${middle} ${parent.y} ${middle} ${node.y} ${turned} ${node.y} H${end}`,
-      "stroke-width": width.toFixed(2),
-    }),
-    shape("text", { x: end - 4, y: node.y - 10 }, fit(arrow(hop), GAP - BEND / 2, 11)),
-  );
+  const d = outlined
+    ? `M${parent.x + INDENT / 2} ${parent.y + BOX.height / 2} V${node.y} H${node.x}`
+    : `M${start} ${parent.y} C${middle} ${parent.y} ${middle} ${node.y} ${turned} ${node.y} H${node.x}`;
+  node.line.setAttribute("class", `edge ${node.mark}`);
+  node.line.replaceChildren(shape("path", { d, "stroke-width": width.toFixed(2) }));
 }
 
 function spoken(node, text) {

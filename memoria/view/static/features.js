@@ -1,6 +1,6 @@
 // What each feature of the ranking says of a memory, in five groups; `RelevanceConfig` has the formulas.
 
-export const GROUPS = {
+const GROUPS = {
   Meaning: {
     cosine: "it means what the question means",
     cosine_rise: "its meaning is near, not only nearer than others",
@@ -21,6 +21,7 @@ export const GROUPS = {
     chain_beyond: "strong edges lead to it, though it matches little",
     walk_beyond: "many ways lead to it from matches",
     needed: "what needs it is likely to be evidence",
+    wanted: "an edge that the question asks for leads to it",
   },
   Conversation: {
     user: "the user said it",
@@ -33,6 +34,7 @@ export const GROUPS = {
   },
   "Time and use": {
     newest: "a newer statement about the same thing counts instead of an older one",
+    conflicts: "it is newer than a memory that it conflicts with",
     in_window: "it was made in the time that the question names",
     in_time: "the question asks for an order in time",
     question_feedback: "it proved right, or wrong, for a question like this one",

@@ -2,11 +2,20 @@
 
 import { counted, element } from "./words.js";
 
+const COLOURED = new Set(["UserRequest", "UserPreference", "AgentAnswer", "AgentAction", "Event", "DataSource"]); // as in style.css
 const SEPARATOR = "\u0000";
-const keyOf = (ids) => ids.join(SEPARATOR);
+
+export function keyOf(ids) {
+  return ids.join(SEPARATOR);
+}
 
 export function pathsOf(document) {
   return document.explorations.flatMap((each) => each.paths);
+}
+
+// The ways from a seed to each memory that was reached.
+export function waysOf(document) {
+  return new Set(pathsOf(document).flatMap((path) => beginnings(path.ids)));
 }
 
 // The ways to the memories of the context: [ids, ...], some of them the beginning of others.
@@ -25,18 +34,23 @@ export function countLeading(document) {
   const ends = new Set(waysTo(document.context).map(keyOf));
   const begun = new Set([...ends].flatMap((end) => [...beginnings(end.split(SEPARATOR))].slice(0, -1)));
   const leading = [...ends].filter((end) => !begun.has(end));
-  const all = pathsOf(document).map((path) => path.ids);
-  const on = new Set(all.flatMap(beginnings));
-  return { leading: leading.length, others: all.length - leading.filter((end) => on.has(end)).length };
+  const on = waysOf(document);
+  return { leading: leading.length, others: pathsOf(document).length - leading.filter((end) => on.has(end)).length };
 }
 
-function beginnings(ids) {
+// The keys of a way and of all its beginnings.
+export function beginnings(ids) {
   return ids.map((_, n) => keyOf(ids.slice(0, n + 1)));
 }
 
-// Says what each colour and line of the graph means.
+// Says what each colour and line of the graph means; kinds without a colour of their own share one.
 export function legend(memories, { again, found }) {
-  const kinds = [...new Set(Object.values(memories).map((memory) => memory.kind))].sort();
+  const kinds = [...new Set(Object.values(memories).map((memory) => memory.kind || "unknown kind"))].sort();
+  const discs = new Map();
+  for (const kind of kinds) {
+    const name = COLOURED.has(kind) ? `kind-${kind}` : "kind-";
+    discs.set(name, [...(discs.get(name) ?? []), kind]);
+  }
   const lines = [
     ["energy-of", "energy (line, disc)"],
     ["packed-of", "in the context"],
@@ -44,5 +58,6 @@ export function legend(memories, { again, found }) {
     ...(again ? [["new-of", "new with these limits"], ["gone-of", "gone with these limits"]] : []),
     ...(found ? [["match-of", "found"]] : []),
   ];
-  return [...kinds.map((kind) => element("li", { class: `kind-${kind}`, text: kind || "unknown kind" })), ...lines.map(([name, text]) => element("li", { class: `sign ${name}`, text }))];
+  const signs = lines.map(([name, text]) => [`sign ${name}`, [text]]);
+  return [...discs, ...signs].map(([name, texts]) => element("li", { class: name, text: texts.join(", ") }));
 }

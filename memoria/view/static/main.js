@@ -4,7 +4,7 @@ import { actionsFor } from "./actions.js";
 import { ask, events } from "./api.js";
 import { showComparison } from "./compare.js";
 import { markInContext, showContext } from "./context.js";
-import { countLeading, legend, otherPaths, pathsOf, waysTo } from "./leading.js";
+import { countLeading, keyOf, legend, otherPaths, pathsOf, waysOf, waysTo } from "./leading.js";
 import { showMemory } from "./memory.js";
 import { showRanking } from "./ranking.js";
 import { Replay } from "./replay.js";
@@ -187,7 +187,7 @@ function inWords() {
   }
   const { leading, others } = countLeading(found);
   const seconds = Object.entries(found.trace.timings_s).reduce((sum, [stage, s]) => sum + (stage === "hydrate" ? 0 : s), 0);
-  return `${counted(found.context.items.length, "memory", "memories")} in the context; ${counted(found.seeds.length, "seed")}, ${counted(leading + others, "path")}, ${counted(Object.keys(found.memories).length, "memory", "memories")}; ${Math.round(seconds * 1000)} ms.`;
+  return `${counted(found.context.items.length, "memory", "memories")} in the context; ${counted(found.seeds.length, "seed")}, ${counted(leading + others, "path")}, ${counted(Object.keys(found.memories).length, "memory", "memories")} reached; ${Math.round(seconds * 1000)} ms.`;
 }
 
 function compare() {
@@ -206,19 +206,19 @@ function offer() {
   save.hidden = false;
 }
 
-// Draws the recorded paths, or those of a replay with what differs from the recorded ones.
+// Draws the recorded paths, or those of a replay with its differences from the recorded ones; returns how
+// many boxes are new, and how many are gone.
 function redraw(again = null) {
   const { all } = tree;
   tree.clear(strategyOf(found));
   at("counted").textContent = "";
   found.seeds.forEach((seed) => tree.seed(seed.id, seed.score));
-  const key = (path) => JSON.stringify(path.ids);
-  const before = new Set(pathsOf(found).map(key));
+  const before = waysOf(found);
+  const now = again ? waysOf(again) : before;
   if (again) {
     const known = { ...found.memories, ...again.memories };
-    const now = new Set(pathsOf(again).map(key));
-    pathsOf(again).forEach((path) => tree.path(path, known, before.has(key(path)) ? "" : "new"));
-    pathsOf(found).filter((path) => !now.has(key(path))).forEach((path) => tree.path(path, known, "gone"));
+    pathsOf(again).forEach((path) => tree.path(path, known, (way) => (before.has(way) ? "" : "new")));
+    pathsOf(found).filter((path) => !now.has(keyOf(path.ids))).forEach((path) => tree.path(path, known, () => "gone"));
   } else {
     pathsOf(found).forEach((path) => tree.path(path, found.memories));
   }
@@ -228,6 +228,7 @@ function redraw(again = null) {
   tree.select(chosen);
   offerOthers();
   explain(again !== null);
+  return { fresh: [...now].filter((way) => !before.has(way)).length, gone: [...before].filter((way) => !now.has(way)).length };
 }
 
 function explain(again = false) {

@@ -4,6 +4,8 @@ import { button, listed, opener } from "./lists.js";
 import { likely, shareTable } from "./ranking.js";
 import { arrow, counted, date, element, ENDS, ledger, number, said, time, whyLeftOut } from "./words.js";
 
+const SCROLLED = 400; // a text with so many letters may scroll, so the tab key reaches it
+
 // Shows a memory as it is known, and returns a function that adds the answer of the server: {near}, or
 // {failed}. Opened lists and forms stay as they are, unless the memory has changed.
 // `found` is the recall that is shown, or null. `actions` makes the buttons that change the memory.
@@ -25,32 +27,33 @@ export function showMemory(body, shown, doing) {
 // The memory itself, and why it was recalled.
 function itself({ found, id, strategy, connectors }, memory, near, { choose, toLine, actions }) {
   const parts = [element("p", { class: "name" }, element("span", { class: `chip kind-${memory?.kind ?? ""}`, text: memory?.kind ?? "memory" }), ` ${id}`)];
-  parts.push(element("p", { class: "text", text: said(memory) || "Its text is not known." }));
+  const text = said(memory) || "Its text is not known.";
+  parts.push(element("p", { class: "text", tabindex: text.length > SCROLLED && 0, text }));
   parts.push(facts(memory), ...(memory ? actions(memory) : []));
   if (memory && connectors.includes(memory.kind)) parts.push(element("p", { class: "muted", text: "It joins memories. Recalls go over it, but a context never holds it." }));
   if (found) parts.push(element("h3", { text: "Why" }), ...why(found, id, strategy, near, { choose, toLine }));
   return parts;
 }
 
-// Its versions, its conversation, its neighbours, and when they came about.
+// Its versions, when all about it came about, its conversation, and its neighbours.
 function around({ id, connectors }, { near, failed }, { choose }) {
   if (!near) return [element("h3", { text: "Neighbours" }), element("p", { class: "muted", text: failed ?? "…" })];
   const heading = element("h3", { text: `Neighbours: ${counted(near.degree, "edge")}` });
   const neighbours = listed("ul", near.neighbours, (each) => neighbour(each, choose));
-  return [...sequence(near, id, choose), ...thread(near, id, choose), heading, ...neighbours, ...timeline(near, id, connectors, choose)];
+  return [...sequence(near, id, choose), ...timeline(near, id, connectors, choose), ...thread(near, id, choose), heading, ...neighbours];
 }
 
 // A fact that changed: its versions, the oldest first.
 function sequence(near, id, choose) {
   if (!near.versions.length) return [];
-  const make = (memory) => step(memory, id, choose, memory.id === near.superseded_by ? "replaced it" : "");
+  const make = (memory) => step(memory, id, choose, memory.id === near.superseded_by ? `${date(memory.created_at)} · replaced it` : date(memory.created_at));
   return [element("h3", { text: "How it changed" }), element("ol", { class: "line-of" }, ...near.versions.map(make))];
 }
 
-// A conversation, as it was said.
+// A conversation, as it was said; a date is that of the messages below it, too.
 function thread(near, id, choose) {
   if (near.thread.length < 2) return [];
-  return [element("h3", { text: "Conversation" }), element("ol", { class: "line-of thread" }, ...near.thread.map((memory) => step(memory, id, choose)))];
+  return [element("h3", { text: "Conversation" }), element("ol", { class: "line-of thread" }, ...near.thread.map((memory, n) => step(memory, id, choose, isSameDay(memory, near.thread[n - 1]) ? "" : date(memory.created_at))))];
 }
 
 // A memory, its neighbours, versions and conversation on an axis of time: as far apart as they came
@@ -75,10 +78,14 @@ function timeline(near, id, connectors, choose) {
   return [element("h3", { text: "In time" }), axis, ends];
 }
 
-function step(memory, id, choose, note = "") {
+function isSameDay(memory, other) {
+  return date(memory.created_at) === date(other?.created_at);
+}
+
+function step(memory, id, choose, note) {
   const mine = memory.id === id;
-  const text = [date(memory.created_at), note].filter(Boolean).join(" · ");
-  return element("li", { class: mine ? "chosen" : "", "aria-current": mine && "true" }, mine ? element("span", { text: said(memory) }) : button(memory, choose, 200), element("span", { class: "muted", text: ` ${text}` }));
+  const text = mine ? element("span", { text: said(memory) }) : button(memory, choose, 200);
+  return element("li", { class: mine ? "chosen" : "", "aria-current": mine && "true" }, note ? element("span", { class: "muted", text: note }) : "", text);
 }
 
 function facts(memory) {

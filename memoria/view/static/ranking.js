@@ -21,7 +21,9 @@ export function showRanking(body, found, choose) {
 
 // How likely a memory is to be evidence; without a model of relevance, its score.
 export function likely(entry) {
-  return entry.relevance == null ? `score ${number(entry.score)}` : `${Math.round(entry.relevance * 100)} % likely to be evidence`;
+  if (entry.relevance == null) return `score ${number(entry.score)}`;
+  const percent = Math.round(entry.relevance * 100);
+  return `${percent || "under 1"} % likely to be evidence`;
 }
 
 function inWords(entry) {

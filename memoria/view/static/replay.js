@@ -100,16 +100,14 @@ export class Replay {
       return;
     }
     if (this.found !== found || JSON.stringify(settings) !== JSON.stringify(this.#settings())) return;
-    this.redraw(again.identical ? null : again);
-    this.#at("changes").textContent = inWords(again);
+    const boxes = this.redraw(again.identical ? null : again);
+    this.#at("changes").textContent = inWords(again, boxes);
   }
 }
 
-function inWords(again) {
+function inWords(again, { fresh, gone }) {
   const paths = again.explorations.reduce((sum, each) => sum + each.paths.length, 0);
-  const fresh = again.changes.filter((change) => change.before === null).length;
-  const gone = again.changes.filter((change) => change.after === null).length;
-  const other = again.changes.length - fresh - gone;
+  const other = again.changes.filter((change) => change.before && change.after).length;
   if (again.identical) return `${counted(paths, "path")}, the same as recorded.`;
-  return `${counted(paths, "path")}: ${fresh} new, ${gone} gone, ${other} with other values.`;
+  return `${counted(paths, "path")}: ${counted(fresh, "new box", "new boxes")}, ${gone} gone; ${counted(other, "path")} with other values.`;
 }

@@ -5,7 +5,7 @@ import { counted, cut, date, element, said } from "./words.js";
 
 const SHOWN = 12; // scopes
 
-export function showScopes(scopes, current, choose) {
+function showScopes(scopes, current, choose) {
   const sizes = [...scopes].sort((a, b) => b.memories - a.memories);
   const button = ({ scope, memories }) =>
     element("li", {}, element("button", { type: "button", class: "scope", "aria-pressed": String(scope === current), onclick: () => choose(scope) }, scope, element("span", { class: "muted", text: ` ${counted(memories, "memory", "memories")}` })));
@@ -37,8 +37,7 @@ export async function showStart(body, scope, known, { choose, askFor, open }) {
     ...scopes,
     element("h3", { text: `${scope}: ${counted(found.memories, "memory", "memories")}` }),
     element("ul", { class: "kinds", "aria-label": "Kinds" }, ...kinds),
-    element("h3", { text: "Questions to try" }),
-    element("ul", {}, ...questions),
+    ...(questions.length ? [element("h3", { text: "Questions to try" }), element("ul", {}, ...questions)] : []),
     element("h3", { text: "Newest memories" }),
     element("ul", {}, ...recent),
   );

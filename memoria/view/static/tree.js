@@ -3,6 +3,7 @@
 // A tree can be gone through with the arrow keys; only the memory that has the focus is a tab stop.
 
 import { BOX, distinguish, drawBox, drawEdge, GAP, INDENT, shape } from "./boxes.js";
+import { beginnings, keyOf } from "./leading.js";
 import { ENDS, ledger, number, said } from "./words.js";
 
 const PITCH = 74;
@@ -10,7 +11,6 @@ const MARGIN = 10;
 const AHEAD = 1600; // memories this near to what is seen are drawn; pixels
 const LEAST_SCALE = 0.83; // columns that would be smaller become an outline: letters of 10 pixels
 const SCALES = { least: 0.2, most: 2.5, step: 1.25 };
-const SEPARATOR = "\u0000";
 
 export class Tree {
   // `point(text)` is called with what the pointer or the focus is on, `choose(id)` with a memory.
@@ -52,19 +52,19 @@ export class Tree {
     if (!this.nodes.has(id)) this.roots.push(this.#node(id, id, null, energy));
   }
 
-  // Adds a path; `mark` is "", "new" or "gone".
-  path(path, memories, mark = "") {
-    let way = path.ids[0];
-    this.seed(way, path.hops.length ? path.hops[0].energy_in : path.energy);
-    let node = this.nodes.get(way);
-    this.#know(node, memories[way]);
+  // Adds a path; `markOf(way)` is "", "new" or "gone".
+  path(path, memories, markOf = () => "") {
+    const [seed] = path.ids;
+    this.seed(seed, path.hops.length ? path.hops[0].energy_in : path.energy);
+    let node = this.nodes.get(seed);
+    this.#know(node, memories[seed]);
     for (const hop of path.hops) {
-      way += SEPARATOR + hop.target;
+      const way = keyOf([node.way, hop.target]);
       let next = this.nodes.get(way);
       if (!next) {
         next = this.#node(way, hop.target, node, hop.energy_out);
         next.hop = hop;
-        next.mark = mark;
+        next.mark = markOf(way);
         node.below.push(next);
         node.stale = true;
       }
@@ -78,8 +78,7 @@ export class Tree {
 
   // Marks the memories of the context, and the ways that lead to them: lists of ids.
   pack(ids, ways) {
-    const leading = new Set();
-    for (const way of ways) way.forEach((_, n) => leading.add(way.slice(0, n + 1).join(SEPARATOR)));
+    const leading = new Set(ways.flatMap(beginnings));
     for (const node of this.nodes.values()) {
       node.packed = ids.has(node.id);
       node.leads = leading.has(node.way);
@@ -170,10 +169,11 @@ export class Tree {
     this.outlined = outlined;
     const inside = Math.max(room - 2 * MARGIN, 180);
     const gaps = (columns - 1) * GAP;
-    const box = Math.min(BOX.most, Math.max(BOX.width, Math.floor((inside - gaps) / columns)));
-    const rows = this.#place(roots, outlined, outlined ? inside : box);
+    const most = outlined ? BOX.outlined : BOX.most;
+    const box = Math.min(most, outlined ? inside : Math.max(BOX.width, Math.floor((inside - gaps) / columns)));
+    const rows = this.#place(roots, outlined, box);
     distinguish(this.order);
-    const width = outlined ? room : 2 * MARGIN + columns * box + gaps;
+    const width = 2 * MARGIN + (outlined ? box : columns * box + gaps);
     const height = 2 * MARGIN + rows * PITCH;
     this.scale = this.zoomed ?? (outlined ? 1 : Math.min(1, room / width));
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);

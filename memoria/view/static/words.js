@@ -57,6 +57,10 @@ function widthOf(letter) {
   return widths.get(letter);
 }
 
+export function pixels(text, size) {
+  return size * [...text].reduce((sum, letter) => sum + widthOf(letter), 0);
+}
+
 // Cuts a text to a width in pixels.
 export function fit(text, width, size) {
   const letters = [...oneLine(text.slice(0, 4 * MOST_LETTERS))].slice(0, MOST_LETTERS);
@@ -77,8 +81,8 @@ export function twoLines(text, width, size) {
   let used = 0;
   let taken = 0;
   for (const word of words) {
-    used += [...word].reduce((sum, letter) => sum + widthOf(letter), widthOf(" "));
-    if (used > width / size) break;
+    used += pixels(`${word} `, size);
+    if (used > width) break;
     taken++;
   }
   if (!taken) return [fit(text, width, size), ""];

@@ -94,6 +94,7 @@ async def test_a_hook_obeys_the_limits_of_its_call(doubtful: AgentMemory) -> Non
         harness="claude",
         prompt="Bun 3?",
         budget_tokens=200,
+        deadline_s=60,
     )
     text = await answer_hook(doubtful, call)
     assert "Bun 3 was sold." in text
@@ -315,6 +316,26 @@ async def test_forget_says_what_it_deleted_and_what_was_not_there(memory: AgentM
     assert answer.data["deleted"] == ["e2"]
     assert answer.data["unknown"] == ["nobody"]
     assert answer.data["scope_size"] == 2
+
+
+async def test_a_label_that_is_the_id_of_another_memory_deletes_and_replaces_neither(
+    memory: AgentMemory,
+) -> None:
+    found = await memory.recall(QUESTION)
+    labels = {each["id"]: each["label"] for each in found.data["memories"]}
+    other = Memory(id=labels["e1"], kind="Event", text="Ann wants rye bread on Mondays.")
+    await memory.retriever.writer().write([other])
+    for write in (
+        memory.forget([other.id]),
+        memory.remember("The last bun was sold at noon.", supersedes=[other.id]),
+    ):
+        with pytest.raises(InvalidInputError, match=r"label of one memory and the id of another"):
+            await write
+    assert (await memory.status()).data["scope_size"] == 4
+    assert (await memory.forget([f"[{other.id}]"])).data["deleted"] == ["e1"]
+    again = await memory.recall("Who wants rye bread?")
+    label = next(each["label"] for each in again.data["memories"] if each["id"] == other.id)
+    assert (await memory.forget([label])).data["deleted"] == [other.id]
 
 
 async def test_a_memory_that_may_only_be_read_refuses_writes(memory: AgentMemory) -> None:

@@ -34,24 +34,12 @@ from memoria.store import Target
 Serving = Callable[[Target, Path], AbstractAsyncContextManager[Served]]
 
 NOBODY = Target(uri="bolt://127.0.0.1:1", auth=("neo4j", "none"))
-SERVERS = pytest.mark.parametrize("server", [served_mcp, served_api, served_page])
 SHORT = Bounds(connections=6, waiting=3, request_s=0.5)
 
 
 def announcements(home: Path) -> list[Path]:
     """The files that say where servers listen."""
     return list(home.glob("serving/*.json"))
-
-
-@pytest.mark.parametrize("server", [served_mcp, served_api])
-async def test_a_server_that_is_told_to_end_leaves_no_file(server: Serving, tmp_path: Path) -> None:
-    async with server(NOBODY, tmp_path) as served:
-        assert announcements(tmp_path)
-        psutil.Process(served.pid).terminate()
-        async with asyncio.timeout(60):
-            while psutil.pid_exists(served.pid):  # noqa: ASYNC110 - its events are not this loop's
-                await asyncio.sleep(0.05)
-    assert not announcements(tmp_path)
 
 
 async def test_a_database_that_never_closes_does_not_keep_a_server_from_ending(
@@ -72,33 +60,28 @@ async def test_a_database_that_never_closes_does_not_keep_a_server_from_ending(
         assert closed == ["opened first"]
 
 
-@SERVERS
-async def test_more_idle_connections_than_descriptors_end_no_server(
+@pytest.mark.parametrize("server", [served_mcp, served_api, served_page])
+async def test_a_server_survives_floods_and_keeps_nothing_of_them(
     server: Serving, tmp_path: Path
 ) -> None:
     async with server(NOBODY, tmp_path) as served:
         assert await served.answers() is None
-        assert await idle(served, 600) is None
-
-
-@SERVERS
-async def test_a_body_that_is_too_large_is_refused_and_not_kept(
-    server: Serving, tmp_path: Path
-) -> None:
-    async with server(NOBODY, tmp_path) as served:
-        assert await served.answers() is None
+        assert await idle(served, 600) is None, "more connections than it has descriptors"
         for path in served.posted:
             for with_length in (True, False):
                 assert await large(served, path, 60_000_000, with_length=with_length) is None
-
-
-async def test_greetings_leave_nothing_behind(tmp_path: Path) -> None:
-    async with served_mcp(NOBODY, tmp_path) as served:
-        assert await served.answers() is None
-        assert await sessions(served, 200) is None
-        async with httpx2.AsyncClient() as http:  # the server never sends on such a stream
-            answer = await http.get(served.url("/mcp"), headers={"accept": "text/event-stream"})
-        assert answer.status_code == 405
+        if server is served_mcp:
+            assert await sessions(served, 200) is None
+            async with httpx2.AsyncClient() as http:  # the server never sends on such a stream
+                answer = await http.get(served.url("/mcp"), headers={"accept": "text/event-stream"})
+            assert answer.status_code == 405
+        if server is not served_page:
+            assert announcements(tmp_path)
+            psutil.Process(served.pid).terminate()
+            async with asyncio.timeout(60):
+                while psutil.pid_exists(served.pid):  # noqa: ASYNC110 - not of this loop
+                    await asyncio.sleep(0.05)
+            assert not announcements(tmp_path), "a server that is told to end leaves no file"
 
 
 # --- the limits, in this process ------------------------------------------------------------------

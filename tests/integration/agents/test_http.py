@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from copy import deepcopy
 from dataclasses import MISSING, fields
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -154,6 +155,7 @@ async def test_a_message_may_have_a_day_as_its_time(retriever: GraphRetriever) -
         problem = refused(await client.post("append", json=arguments), 400)
         listed = (await client.get("memories")).json()["memories"]
     assert [each["field"] for each in problem["faults"]] == ["messages.0.created_at"]
+    assert "a time in ISO 8601, such as 2026-" in problem["detail"]
     assert {each["created_at"][:10] for each in listed if each["created_at"]} == {"2026-05-01"}
 
 
@@ -191,6 +193,96 @@ async def test_a_recall_is_streamed_path_by_path(retriever: GraphRetriever) -> N
     assert {name for name, _ in paths} == {"path"}
     assert [data["number"] for _, data in paths] == list(range(1, len(paths) + 1))
     assert {each["id"] for each in whole["memories"]} <= {id_ for _, d in paths for id_ in d["ids"]}
+
+
+async def test_a_recall_takes_a_filter_an_earlier_time_and_a_time_zone(
+    retriever: GraphRetriever,
+) -> None:
+    memories = [
+        Memory(
+            id="red",
+            kind="Event",
+            text="The van is red.",
+            tags=["cars"],
+            metadata={"channel": 2**60 + 1},
+            created_at=datetime(2026, 5, 4, 22, 30, tzinfo=UTC),  # in Berlin, it is Tuesday
+        ),
+        Memory(
+            id="blue",
+            kind="DataSource",
+            text="The van is blue.",
+            created_at=datetime(2026, 6, 1, tzinfo=UTC),
+        ),
+    ]
+    await retriever.writer().write(memories)
+    async with api_of(retriever) as client:
+
+        async def found(query: str = "van", **given: Any) -> set[str]:
+            answer = await done(client, "recall", query=query, **given)
+            headers = {"accept": "text/event-stream"}
+            asked = {"query": query, **given}
+            stream = await client.post("recall", json=asked, headers=headers)
+            streamed = events(stream.text)[-1][1]
+            ids = [{each["id"] for each in one["memories"]} for one in (answer, streamed)]
+            assert ids[0] == ids[1]
+            return ids[0]
+
+        for zone in (None, ""):  # either counts as not given
+            assert await found(where=None, as_of=None, time_zone=zone) == {"red", "blue"}
+        for where in (
+            {"kinds": ["Event"]},
+            {"tags": ["cars"]},
+            {"metadata": {"channel": 2**60 + 1}},
+            {"exclude_ids": ["blue"]},
+            {"created_from": "2026-05-04T22:00:00+00:00", "created_before": "2026-06-01"},
+        ):
+            assert await found(where=where) == {"red"}, where
+        assert await found(as_of="2026-05-20") == {"red"}
+        shown = (await done(client, "recall", query="van"))["memories"]
+        label = next(each["label"] for each in shown if each["id"] == "blue")
+        for name in (f"[{label}]", label):
+            assert await found(where={"exclude_ids": [name]}) == {"red"}
+        unknown = await done(client, "recall", query="van", where={"exclude_ids": ["[x999]"]})
+        assert len(unknown["memories"]) == 2
+        assert unknown["notes"] == [
+            "exclude_ids takes '[x999]' for an id, but it looks like a label: "
+            "give the id of the memory"
+        ]
+        nothing = await done(client, "recall", query="van", as_of="2026-05-01")
+        assert "(nothing was found: no memory of the scope fits (as of: 2026-" in nothing["text"]
+        asked = {"query": "What happened on Tuesday?", "as_of": "2026-05-07T09:00:00Z"}
+        assert await found(**asked, time_zone="Europe/Berlin") == {"red"}
+        text = (await done(client, "recall", **asked, time_zone="Europe/Berlin"))["text"]
+        assert "'on Tuesday' is from 2026-05-04 22:00" in text
+        assert "no memories from that time" in str(await done(client, "recall", **asked))
+
+
+async def test_a_wrong_filter_time_or_time_zone_is_named_with_the_remedy(
+    retriever: GraphRetriever,
+) -> None:
+    await retriever.writer().write([Memory(id="a", kind="Event", text="The van is red.")])
+    when = "2026-05-02T10:40:00+02:00"
+    async with api_of(retriever) as client:
+        for wrong, field, detail in (
+            ({"filters": {}}, "filters", "did you mean 'where'?"),
+            ({"where": []}, "where", "an object"),
+            ({"where": {"kind": ["Event"]}}, "where.kind", "did you mean 'kinds'? it takes kinds"),
+            ({"where": {"kinds": "Event"}}, "where.kinds", "array"),
+            ({"where": {"kinds": []}}, "where.kinds", "name some kinds, or leave it out"),
+            ({"where": {"created_from": "soon"}}, "where.created_from", when),
+            (
+                {"where": {"metadata": {"a": [1]}}},
+                "where.metadata",
+                "a string, a number, true or false",
+            ),
+            ({"as_of": "soon"}, "as_of", when),
+            ({"as_of": 1_780_000_000}, "as_of", when),
+            ({"time_zone": "Mars"}, "time_zone", "a name such as Europe/Berlin"),
+        ):
+            problem = refused(await client.post("recall", json={"query": "van", **wrong}), 400)
+            assert problem["type"] == "urn:memoria:error:InvalidInputError"
+            assert problem["faults"][0]["field"] == field
+            assert detail in problem["faults"][0]["detail"]
 
 
 async def test_a_hostile_id_stays_inside_the_fence_and_inside_its_string(
@@ -256,6 +348,11 @@ async def test_a_wrong_argument_is_named(retriever: GraphRetriever) -> None:
         said = {"conversation_id": "c", "messages": [{"text": "Hi.", "id": "x" * 1_000}]}
         problem = refused(await client.post("append", json=said), 400)
         assert [each["field"] for each in problem["faults"]] == ["id"]
+        said = {"conversation_id": "c", "messages": [{"content": "Hi."}]}
+        problem = refused(await client.post("append", json=said), 400)
+        assert problem["detail"].startswith(
+            "messages.0.content: unknown argument; did you mean 'text'? it takes text, role, id"
+        )
         problem = refused(
             await client.post("explain", json={"recall_id": "x", "memory_id": "y"}), 400
         )
@@ -266,7 +363,7 @@ async def test_what_is_not_there_not_json_or_too_large_is_a_problem(
     retriever: GraphRetriever,
 ) -> None:
     async with api_of(retriever) as client:
-        refused(await client.get("nothing"), 404)
+        assert "/v1/openapi.json" in refused(await client.get("nothing"), 404)["detail"]
         refused(await client.get("recall"), 405)
         refused(await client.post("recall", content=b"{}"), 415)
         refused(await client.get("memories?limit=1&limit=2"), 400)
@@ -486,7 +583,7 @@ async def test_one_port_serves_the_api_mcp_and_the_page(
     driver: neo4j.AsyncDriver, target: Target, scope: str
 ) -> None:
     assert driver  # the schema is there
-    with serving(target, scope, "--page") as lines:
+    with serving(target, scope, "--page", "--time-zone", "Pacific/Kiritimati") as lines:
         url = address(lines[-1])
         page = re.search(r"the page is (\S+)/#token=(\S+)", "".join(lines))
         assert page is not None
@@ -496,7 +593,10 @@ async def test_one_port_serves_the_api_mcp_and_the_page(
             transport = streamable_http_client(f"{url}/mcp", http_client=http)
             async with Client(transport) as client:
                 opened = await client.call_tool("memory_open", {"ids": [new["id"]]})
+                asked = {"query": "What happened today?"}
+                found = await client.call_tool("memory_recall", asked)
             assert "The van is red." in opened.content[0].text  # type: ignore[union-attr]
+            assert " 10:00 and before " in found.content[0].text  # type: ignore[union-attr]
             assert "<html" in (await http.get("/")).text
             assert (await http.get("/api/scopes")).status_code == 401
             scopes = await http.get("/api/scopes", headers={TOKEN_HEADER: page[2]})
@@ -536,7 +636,9 @@ async def test_a_token_opens_its_own_scope_and_reads_if_it_may_only_read(
             refused(await reads.post("remember", json={"text": "New."}), 403)
             refused(await hers.post("forget", json={"ids": [new["id"]]}), 403)
             for name in ("status", "memories", "scopes"):
-                refused(await wrong.get(name), 401)
+                assert "no such token" in refused(await wrong.get(name), 401)["detail"]
+            del wrong.headers["authorization"]
+            assert "Authorization: Bearer" in refused(await wrong.get("status"), 401)["detail"]
             assert (await wrong.get("openapi.json")).status_code == 200
             key = {"idempotency-key": "the-same"}
             same = {"text": "Both say this."}

@@ -25,11 +25,7 @@ from memoria.evaluation.sample import sample_path
 from memoria.graph.server_facts import probe
 from memoria.local.settings import COORDINATE
 from memoria.store import Store, Target
-from tests.integration.cli.test_commands import (
-    LINES,
-    in_process,
-    with_arguments,
-)
+from tests.integration.cli.test_commands import in_process
 from tests.servers import home_with_jars
 
 SERVER_JARS = package_lock().jars_of(COORDINATE)
@@ -182,10 +178,9 @@ def test_local_server_from_up_to_down(run: Run, home: Path, stick: Stick) -> Non
     assert Path(info["password_file"]).stat().st_mode & 0o777 == 0o600
     assert str(home) in info["password_file"]
 
-    again = json.loads(run("up", "--json", **stick.environ).stdout)
-    assert again["pid"] == info["pid"], "a second up finds the first one's server"
     verified = json.loads(run("up", "--verify", "--json", **stick.environ).stdout)
-    assert (verified["pid"], verified["verified_jars"]) == (info["pid"], len(SERVER_JARS))
+    assert verified["pid"] == info["pid"], "a second up finds the first one's server"
+    assert verified["verified_jars"] == len(SERVER_JARS)
     status = json.loads(run("status", "--json").stdout)
     assert (status["pid"], status["home"]) == (info["pid"], str(home))
     assert status["disk_bytes"] > 1_000_000
@@ -204,18 +199,9 @@ def test_local_server_from_up_to_down(run: Run, home: Path, stick: Stick) -> Non
     facts = json.loads(written.stdout)
     assert facts["memories"] == facts["memories_created"] >= 250
     assert facts["relations"] >= 500
-    again_facts = json.loads(
-        run("ingest", str(sample_path()), "--scope", "cli", "--embedder", "none", "--json").stdout
-    )
-    assert again_facts["memories"] == facts["memories"]
-    assert again_facts["memories_created"] == again_facts["relations_created"] == 0
 
-    # Others find the local server by themselves, too; test_cli_commands shows that all look for it.
-    for name in ("ingest", "recall", "explore", "export"):
-        arguments = with_arguments(name, "--scope", "cli-local")
-        done = in_process(*arguments, stdin="\n".join(LINES), MEMORIA_HOME=str(home))
-        assert done.code == 0, (name, done.err)
-        assert "Traceback" not in done.err
+    # Others find the local server by themselves, too; test_commands shows that all look for it.
+    assert run("export", "--scope", "cli").stdout.count("\n") > facts["memories"]
 
     assert json.loads(run("down", "--json").stdout) == {"stopped": True}
     assert json.loads(run("down", "--json").stdout) == {"stopped": False}

@@ -25,6 +25,7 @@ from memoria.recall.strategies import STRATEGIES
 from memoria.store import Store, Target
 from tests.docs.pages import DOCTOR_PAGE, documented_json
 from tests.for_each import for_each
+from tests.integration.doctor.plans import few_plans
 
 COMMANDS = cli.all_commands()
 OPTIONS = {
@@ -160,13 +161,9 @@ def with_arguments(name: str, *more: str) -> list[str]:
     return [*name.split(), *ARGUMENTS.get(name, []), *taken]
 
 
-@for_each(
-    "name, more",
-    [(name, []) for name in ON_DATABASE]
-    + [(name, ["--json"]) for name in ON_DATABASE if "--json" in OPTIONS[name]],
-)
+@for_each("name", ON_DATABASE)
 def test_a_database_that_can_not_be_used_is_one_line(
-    call: Call, name: str, more: list[str], target: Target, secret: Path, scope: str
+    call: Call, name: str, target: Target, secret: Path, scope: str
 ) -> None:
     # Another user each time: the server locks one out who is wrong three times.
     wrong = ["--user", scope, "--password-file", str(secret)]
@@ -182,7 +179,8 @@ def test_a_database_that_can_not_be_used_is_one_line(
     ]
     # The options of a connection are made in one place, and so is what is said of them. All of it
     # is tried with one command; the others show that they have these options.
-    for options, named in cases if (name, more) == ("recall", []) else cases[:2]:
+    for number, (options, named) in enumerate(cases if name == "recall" else cases[:2]):
+        more = ["--json"] if number % 2 and "--json" in OPTIONS[name] else []
         done = call(*with_arguments(name, *options, *more))
         assert done.code == 1, (options, done)
         assert done.out == ""
@@ -201,7 +199,8 @@ def test_a_database_that_can_not_be_used_is_one_line(
     ],
 )
 def test_json_is_one_document(call: Call, name: str, filled: list[str]) -> None:
-    done = call(*with_arguments(name, "--json", *filled))
+    with few_plans():  # the doctor need not have the server plan all queries
+        done = call(*with_arguments(name, "--json", *filled))
     # What other tests left in the database is the doctor's to report.
     assert done.code in ({0, 4, 5} if name == "doctor" else {0}), done.err
     found = json.loads(done.out)
@@ -288,7 +287,7 @@ def test_recall_as_json_has_the_documented_fields(call: Call, filled: list[str])
     found = json.loads(json_of(call, filled))
     assert set(found) == {
         *("query", "query_tags", "scope", "seeds", "runners_up", "echoes", "loose"),
-        *("explorations", "hits", "needed", "memories", "ranked", "context", "trace"),
+        *("explorations", "hits", "needed", "edges", "memories", "ranked", "context", "trace"),
     }
     assert found["query"] == "rain"
     scores = [ranked["score"] for ranked in found["ranked"]]
@@ -350,13 +349,14 @@ def test_remember_writes_once_and_says_what_it_did(call: Call, filled: list[str]
 def test_what_recall_ranked_is_packed_in_that_order(call: Call, filled: list[str]) -> None:
     done = call("recall", "rain cellar pump", "--embedder", "none", "--json", "--full", *filled)
     found = json.loads(done.out)
-    found["explorations"], ids = [], ["c", "a", "b"]
+    found |= {"explorations": [], "edges": []}
+    ids = ["c", "a", "b"]
     found["hits"] = [
         {"seed_id": id_, "ids": [id_], "hops": [], "end_reason": "not_explored", "energy": 0.5}
         for id_ in sorted(ids)
     ]
     for ranked in found["ranked"]:
-        ranked["score"] = 1 / (1 + ids.index(ranked["id"]))
+        ranked |= {"score": 1 / (1 + ids.index(ranked["id"])), "path": [ranked["id"]]}
     packed = json.loads(call("pack", "-", "--json", stdin=json.dumps(found)).out)
     assert [item["id"] for item in packed["items"]] == ids
 
@@ -391,12 +391,51 @@ def test_recall_takes_the_tags_of_a_question_from_its_words(call: Call, filled: 
     assert "either --tag or --auto-tags" in both.err
 
 
-def test_recall_packed_again_gives_the_same_context(call: Call, filled: list[str]) -> None:
-    base = ["recall", "rain cellar pump", "--embedder", "none", "--max-seeds", "1", "--depth", "1"]
-    found = call(*base, "--budget", "80", "--json", "--full", *filled)
-    assert json.loads(found.out)["hits"], "a hit that no path reaches takes part, too"
-    packed = call("pack", "--budget", "80", "--json", stdin=found.out)
-    assert json.loads(packed.out) == json.loads(found.out)["context"]
+FURTHER = (
+    {
+        "id": "n.md",
+        "kind": "Event",
+        "text": "Notes on the trade",
+        "metadata": {"title": "Trade"},
+        "created_at": "2026-05-05T10:00:00Z",
+    },
+    {
+        "id": "n.md#2",
+        "kind": "Event",
+        "text": "".join(f"Part {n} of the pump was cleaned on day {n}. " for n in range(5, 20))
+        + "The cellar has a float switch. "
+        + "".join(f"Valve {n} was closed before anybody came. " for n in range(20)),
+        "metadata": {"title": "Trade"},
+        "created_at": "2026-05-06T10:00:00Z",
+    },
+    {"source": "c", "target": "n.md#2", "relation": "described_in", "weight": 0.1},
+)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("rain cellar pump float", "--max-seeds", "1", "--depth", "1"),
+        ("rain cellar pump float", "--max-seeds", "1", "--depth", "1", "--relevance", "none"),
+        ("What happened last week?", "--as-of", "2026-05-12"),
+    ],
+    ids=["relevance", "energy", "time"],
+)
+def test_recall_packed_again_gives_the_same_context(
+    call: Call, filled: list[str], asked: tuple[str, ...]
+) -> None:
+    """With edges that no path took, sentences by the question, and memories of a time."""
+    lines = "\n".join(map(json.dumps, FURTHER))
+    assert call("ingest", "-", "--embedder", "none", *filled, stdin=lines).code == 0
+    for budget in ("80", "150", "2000"):
+        done = call(
+            *("recall", *asked, "--embedder", "none", "--budget", budget, "--json", "--full"),
+            *filled,
+        )
+        found = json.loads(done.out)
+        assert found["context"]["items"]
+        packed = call("pack", "--budget", budget, "--json", stdin=done.out)
+        assert json.loads(packed.out) == found["context"]
 
 
 def test_recall_says_that_nothing_fits_into_the_budget(call: Call, filled: list[str]) -> None:
@@ -414,6 +453,9 @@ def test_recall_of_nothing_says_so(call: Call, filled: list[str]) -> None:
     assert done.code == 0
     assert done.err.startswith("nothing found in scope 'test-")
     assert done.out == "no embedder: searched by words only\n"
+    done = call("recall", "rain", "--embedder", "none", "--until", "1999-01-01", *filled)
+    assert done.err.startswith("nothing found in scope 'test-")
+    assert "(made before: 1999-01-01T00:00:00+00:00): widen it, or leave it out\n" in done.out
 
 
 def test_recall_in_a_scope_without_memories_is_one_sentence(call: Call, here: list[str]) -> None:
@@ -754,6 +796,19 @@ def test_every_command_with_a_filter_has_the_same_options(
     assert lines == ([f"forgot {id_}" for id_ in fitting] or ["nothing to forget"])
     left = json.loads(call("list", "--json", *dated).out)["memories"]
     assert [memory["id"] for memory in left] == [id_ for id_ in "abc" if id_ not in fitting]
+
+
+def test_an_id_that_is_excluded_and_not_there_is_named(call: Call, dated: list[str]) -> None:
+    for asked in (["list"], ["recent"], ["recall", "rain", "--embedder", "none", "--context"]):
+        done = call(*asked, "--exclude-id", "a", "--exclude-id", "bb", *dated)
+        assert done.code == 0
+        assert "--exclude-id bb: no memory of scope" in " ".join(done.err.split())
+        assert "--exclude-id a:" not in done.err
+    for sure in ("--dry-run", "--yes"):  # else it would delete the memory that is meant
+        done = call("forget", "--exclude-id", "bb", sure, *dated)
+        assert done.code == 1
+        assert "'bb', which --exclude-id names: nothing was deleted" in " ".join(done.err.split())
+    assert len(json.loads(call("list", "--json", *dated).out)["memories"]) == 3
 
 
 def test_wrong_filters_are_refused(call: Call, dated: list[str]) -> None:

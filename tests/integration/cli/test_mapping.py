@@ -59,7 +59,9 @@ def call(films: Store, second_server: EphemeralNeo4j) -> Call:
     return partial(in_process, NO_COLOR="1", **place)
 
 
-def test_two_commands_find_something_in_a_graph_that_is_there(call: Call, tmp_path: Path) -> None:
+def test_two_commands_find_something_in_a_graph_that_is_there_and_it_is_evaluated(
+    call: Call, tmp_path: Path
+) -> None:
     file = tmp_path / "graph.toml"
     found = call("adopt", "--detect")
     assert found.code == 0, found.err
@@ -88,16 +90,8 @@ def test_two_commands_find_something_in_a_graph_that_is_there(call: Call, tmp_pa
     assert '"memories": 4' in call("stats", "--mapping", str(file), "--json").out
     assert call("doctor", "--mapping", str(file)).out.strip() == "the mapping 'graph' fits"
 
-
-def test_questions_about_a_mapped_graph_are_evaluated_without_writing(
-    call: Call, films: Store, tmp_path: Path
-) -> None:
-    assert films is not None
-    file = tmp_path / "graph.toml"
-    file.write_text(call("adopt", "--detect").out)
-    assert call("adopt", str(file), "--create-indexes").code == 0
-    asked = {"id": "q", "question": "thieves in dreams", "gold": ["Inception"]}
-    (tmp_path / "questions.dev.jsonl").write_text(json.dumps(asked) + "\n")
+    question = {"id": "q", "question": "thieves in dreams", "gold": ["Inception"]}
+    (tmp_path / "questions.dev.jsonl").write_text(json.dumps(question) + "\n")
     done = call("evaluate", str(tmp_path), "--mapping", str(file), "--k", "1", "--json")
     assert done.code == 0, done.err
     report = json.loads(done.out)
@@ -169,7 +163,8 @@ def test_vectors_of_its_own_are_made_for_a_mapped_graph_on_request(
         "[[edges]]\ntype = 'DIRECTED'\n"
     )
     ours = ("--embedder", f"{__name__}:LETTERS")
-    made = call("embed", "--mapping", str(file), *ours)
+    with sent_statements() as warmed:
+        made = call("embed", "--mapping", str(file), *ours)
     assert made.code == 0, made.err
     assert made.err.count("CREATE VECTOR INDEX") == 2
     assert "4 nodes embedded by letters" in made.err
@@ -177,17 +172,20 @@ def test_vectors_of_its_own_are_made_for_a_mapped_graph_on_request(
     again = call("embed", "--mapping", str(richer), *ours)
     assert "0 nodes embedded" in again.err
     assert again.out == made.out
-    found = call(
-        "recall",
-        "Inception: Thieves enter",
-        "--mapping",
-        str(richer),
-        *ours,
-        "--min-best",
-        "0",
-        *PATIENT,
-    )
+    with sent_statements() as asked:
+        found = call(
+            "recall",
+            "Inception: Thieves enter",
+            "--mapping",
+            str(richer),
+            *ours,
+            "--min-best",
+            "0",
+            *PATIENT,
+        )
     assert found.code == 0, found.err
+    assert "ranking.candidates" in asked.names
+    assert asked.sent <= warmed.sent
     # Without a full-text index, only vectors can have found it.
     assert "Thieves enter dreams" in json.loads(found.out)["context"]["text"]
     other = call("embed", "--mapping", str(richer), "--embedder", f"{__name__}:PAIRS")
@@ -210,3 +208,15 @@ def test_a_graph_without_scopes_is_copied_and_the_copy_removed(call: Call, tmp_p
     refused = call("adopt", str(file), "--overlay", "--scope", "demo")
     assert "leave the scope out" in refused.err
     assert call("forget-scope", scope, "--yes").code == 0
+
+
+def test_a_scope_that_the_graph_lacks_is_named_instead_of_copied_in_silence(
+    call: Call, tmp_path: Path
+) -> None:
+    file = tmp_path / "people.toml"
+    file.write_text(
+        "[[nodes]]\nlabel = 'Person'\nkey = 'name'\ntext = 'name'\nscope = 'name'\n"
+        "[[edges]]\ntype = 'DIRECTED'\n"
+    )
+    done = call("adopt", str(file), "--overlay", "--embedder", "none", "--scope", "nobody")
+    assert "scope 'nobody' has no memories" in done.err

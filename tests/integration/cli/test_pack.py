@@ -11,10 +11,22 @@ from pathlib import Path
 
 import pytest
 
-from memoria.serialize import plain_explorations
-from memoria.types import Exploration, ExplorationStats, MemoryNode, Seed
+from memoria import RetrieverConfig
+from memoria.recall.plain_settings import settings_of
+from memoria.serialize import explorations_from, plain_explorations, plain_recall
+from memoria.types import (
+    ContextPack,
+    Exploration,
+    ExplorationStats,
+    MemoryNode,
+    RankedMemory,
+    Recall,
+    Seed,
+    Seeds,
+)
 from memoria.types import Path as MemoryPath
 from tests.integration.cli.test_commands import Call, Done, call
+from tests.traces import trace
 
 __all__ = ["call"]  # fixtures
 
@@ -78,14 +90,27 @@ def test_pack_reads_files_and_standard_input_and_merges_them(tmp_path: Path) -> 
     assert done.stdout.endswith("a\n")
 
 
-def ranked(relevance: dict[str, float | None]) -> str:
-    """What ``recall --json`` prints, as far as pack reads it; the best memory first."""
-    found = json.loads(document(*relevance))
-    found["ranked"] = [
-        {"id": id_, "score": 1 / place, "features": {"bm25": 1.0}, "relevance": probability}
-        for place, (id_, probability) in enumerate(relevance.items(), start=1)
-    ]
-    return json.dumps(found)
+def ranked(relevance: dict[str, float | None], newer: str | None = None) -> str:
+    """The output of ``recall --json --full``; the best memory first."""
+    plain = document(*relevance)
+    explorations = explorations_from(json.loads(plain))
+    recall = Recall(
+        seeds=Seeds(seeds=()),
+        explorations=explorations,
+        ranked=tuple(
+            RankedMemory(
+                memory=found.paths[0].memories[0],
+                score=1 / place,
+                path=found.paths[0],
+                relevance=relevance[found.seed.id],
+                newer=None if found.seed.id == newer else newer,
+            )
+            for place, found in enumerate(explorations, start=1)
+        ),
+        context=ContextPack(text="", items=(), tokens=0, omitted=()),
+        trace=trace("s", config=settings_of(RetrieverConfig())),
+    )
+    return json.dumps(plain_recall(recall))
 
 
 def test_pack_leaves_out_what_is_not_relevant(call: Call, tmp_path: Path) -> None:
@@ -105,6 +130,7 @@ def test_pack_leaves_out_what_is_not_relevant(call: Call, tmp_path: Path) -> Non
     file.write_text(ranked({"hardly": 0.3}), encoding="utf-8")
     both = ("--min-relevance", "0.2", str(file), "-")
     assert packed(*both, stdin=one) == {"likely", "hardly", "unknown"}, "one question needs it"
+    assert "(older than [1])" in call("pack", stdin=ranked({"new": 0.5, "old": 0.4}, "new")).out
     # Nothing ranked an exploration that was asked for by its seeds.
     file.write_text(document("seed"), encoding="utf-8")
     assert packed(*both, stdin=one) == {"likely", "hardly", "unknown", "seed"}

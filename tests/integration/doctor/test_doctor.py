@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import random
 import sys
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -27,18 +27,17 @@ from memoria.local import EphemeralNeo4j
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target, open_driver
 from memoria.store.facts import is_2026_or_later
-from memoria.store.queries import Query, load
+from memoria.store.queries import Query
 from memoria.types import Memory, MemoryFilter, Relation
 from memoria.writer import GraphWriter
 from tests.integration.alone import driver, run_statement, store, target, wipe
 from tests.integration.cli.test_commands import Done, in_process
+from tests.integration.doctor.plans import few_plans, past_plans
 
 __all__ = ["driver", "run_statement", "store", "target", "wipe"]  # fixtures, and what others use
 
 DIMENSIONS = 384
 HUB_DEGREE = 30
-# A scan of them is an error or a warning; without its index the last can't be planned at all.
-FEW_QUERIES = ("strategies.level", "seeds.text", "ingest.memories", "seeds.vector_search")
 
 
 def memory(name: str, dimensions: int = DIMENSIONS) -> Memory:
@@ -70,28 +69,6 @@ def faults(found: Examination, *themes: str) -> dict[str, tuple[str, int]]:
         for finding in found.findings
         if finding.severity != "ok" and finding.theme in themes
     }
-
-
-@contextmanager
-def past_plans() -> Iterator[None]:
-    """Leave out the plans: the server makes each anew after any change of an index."""
-
-    async def none(_: object) -> list[Finding]:
-        return [Finding(check="plans.left_out", severity="ok", message="left out")]
-
-    with pytest.MonkeyPatch.context() as patch:
-        # By its name in the table of modules: the package has a function of the same name.
-        patch.setattr(sys.modules["memoria.doctor.examine"], "check_plans", none)
-        yield
-
-
-@contextmanager
-def few_plans() -> Iterator[None]:
-    """Check the plans of some queries, of each kind that the doctor tells apart."""
-    few = [load(name) for name in FEW_QUERIES]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("memoria.doctor.plans.shipped", lambda: few)
-        yield
 
 
 async def look(
@@ -665,7 +642,9 @@ class TestWholeDatabase:
             *await notes_on_the_server(empty),
         }
 
-    async def test_set_up_and_empty_is_a_note(self, empty: Store) -> None:
+    async def test_set_up_and_empty_is_a_note_and_its_indexes_are_not_dropped(
+        self, empty: Store
+    ) -> None:
         found = await look(empty, plans=True)
         assert {finding.check for finding in found.findings if finding.severity != "ok"} == {
             "memories.present",
@@ -673,6 +652,21 @@ class TestWholeDatabase:
         }
         assert (found.scope, found.severity) == (None, "note")
         assert found.settings["server.memory.pagecache.size"]
+
+        names = [name for name in FIXES if name.startswith("indexes.")]
+        assert len(names) == 4
+        fixed = await fix(empty, [*names, "plans"])
+        assert [each.changed for each in fixed] == [0] * 5
+        assert (await look(empty)).severity == "note"
+
+        for name, size in (("other", self.SIZE), ("test", 8)):
+            embedder = CallableEmbedder(lambda _: [], dimensions=size, name=name)
+            finding = by_check(await look(empty, embedder=embedder))["indexes.embedder"]
+            assert finding.severity == "error", "another embedder is named with the one recorded"
+            assert str(self.SIZE) in finding.message or "'test'" in finding.message
+        fitting = CallableEmbedder(lambda _: [], dimensions=self.SIZE, name="test")
+        found = await look(empty, embedder=fitting)
+        assert by_check(found)["indexes.embedder"].severity == "ok"
 
     async def test_every_fault_of_all_scopes_is_found_and_mended(self, empty: Store) -> None:
         await plant(empty, "planted", self.SIZE)
@@ -758,47 +752,28 @@ class TestWholeDatabase:
             assert await found_by_words(empty, scope, [*after]) == after
         assert by_check(await look(empty))["indexes.memory_text.words"].severity == "ok"
 
-    async def test_an_index_in_place_of_the_constraint_is_an_error(self, empty: Store) -> None:
-        await run_statement(empty, "DROP CONSTRAINT memory_scope_id")
-        make = "CREATE INDEX memory_scope_id FOR (n:Memory) ON (n.scope, n.id)"
-        await run_statement(empty, make)
-        await run_statement(empty, "CALL db.awaitIndexes(60)")
-        finding = by_check(await look(empty))["indexes.memory_scope_id"]
-        assert finding.severity == "error"
-        assert finding.remedy.endswith(f"memoria init --embedder=none --dimensions={self.SIZE}")
-        assert finding.command == "memoria doctor --fix=indexes.memory_scope_id"
-        assert (await fix(empty, ["indexes.memory_scope_id"]))[0].changed == 1
+    async def test_an_index_under_the_name_of_another_is_an_error(self, empty: Store) -> None:
+        for statement in (
+            "DROP CONSTRAINT memory_scope_id",
+            "CREATE INDEX memory_scope_id FOR (n:Memory) ON (n.scope, n.id)",
+            "DROP INDEX memory_text",
+            "CREATE FULLTEXT INDEX memory_text FOR (n:Other) ON EACH [n.text]",
+            "CALL db.awaitIndexes(60)",
+        ):
+            await run_statement(empty, statement)
+        names = ("indexes.memory_scope_id", "indexes.memory_text")
+        findings = by_check(await look(empty))
+        for name in names:
+            assert findings[name].severity == "error"
+            assert findings[name].command == f"memoria doctor --fix={name}"
+            assert (await fix(empty, [name]))[0].changed == 1
+        init = f"memoria init --embedder=none --dimensions={self.SIZE}"
+        assert findings["indexes.memory_scope_id"].remedy.endswith(init)
+        findings = by_check(await look(empty))
+        for name in names:
+            assert (findings[name].severity, findings[name].message) == ("error", "missing")
         await apply_schema(empty, dimensions=self.SIZE)
         assert (await look(empty)).severity == "note"
-
-    async def test_a_name_taken_by_another_index_is_an_error(self, empty: Store) -> None:
-        await run_statement(empty, "DROP INDEX memory_text")
-        await run_statement(
-            empty, "CREATE FULLTEXT INDEX memory_text FOR (n:Other) ON EACH [n.text]"
-        )
-        finding = by_check(await look(empty))["indexes.memory_text"]
-        assert finding.severity == "error"
-        assert finding.command == "memoria doctor --fix=indexes.memory_text"
-        assert (await fix(empty, ["indexes.memory_text"]))[0].changed == 1
-        missing = by_check(await look(empty))["indexes.memory_text"]
-        assert (missing.severity, missing.message) == ("error", "missing")
-
-    async def test_an_index_that_is_as_it_should_be_is_not_dropped(self, empty: Store) -> None:
-        names = [name for name in FIXES if name.startswith("indexes.")]
-        assert len(names) == 4
-        fixed = await fix(empty, [*names, "plans"])
-        assert [each.changed for each in fixed] == [0] * 5
-        assert (await look(empty)).severity == "note"
-
-    async def test_another_embedder_is_named_with_the_one_recorded(self, empty: Store) -> None:
-        for name, size in (("other", self.SIZE), ("test", 8)):
-            embedder = CallableEmbedder(lambda _: [], dimensions=size, name=name)
-            finding = by_check(await look(empty, embedder=embedder))["indexes.embedder"]
-            assert finding.severity == "error"
-            assert str(self.SIZE) in finding.message or "'test'" in finding.message
-        fitting = CallableEmbedder(lambda _: [], dimensions=self.SIZE, name="test")
-        found = await look(empty, embedder=fitting)
-        assert by_check(found)["indexes.embedder"].severity == "ok"
 
     async def test_without_an_embedder_missing_vectors_are_a_note(self, bare: Store) -> None:
         await apply_schema(bare, dimensions=self.SIZE)

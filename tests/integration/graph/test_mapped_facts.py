@@ -23,16 +23,17 @@ from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import MemoryFilter, Seeds
+from tests.for_each import for_each
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 LONG_AGO, OVER, LATER = (datetime(year, 1, 1, tzinfo=UTC) for year in (2020, 2025, 2040))
 SCHEMA = [
-    "CREATE INDEX entity_uuid FOR (n:Entity) ON (n.uuid)",
-    "CREATE INDEX episode_uuid FOR (n:Episodic) ON (n.uuid)",
-    "CREATE INDEX entity_group FOR (n:Entity) ON (n.group_id)",
-    "CREATE INDEX episode_group FOR (n:Episodic) ON (n.group_id)",
-    "CREATE INDEX community_uuid FOR (n:Community) ON (n.uuid)",
-    "CREATE INDEX community_group FOR (n:Community) ON (n.group_id)",
+    "CREATE INDEX entity_uuid IF NOT EXISTS FOR (n:Entity) ON (n.uuid)",
+    "CREATE INDEX episode_uuid IF NOT EXISTS FOR (n:Episodic) ON (n.uuid)",
+    "CREATE INDEX entity_group IF NOT EXISTS FOR (n:Entity) ON (n.group_id)",
+    "CREATE INDEX episode_group IF NOT EXISTS FOR (n:Episodic) ON (n.group_id)",
+    "CREATE INDEX community_uuid IF NOT EXISTS FOR (n:Community) ON (n.uuid)",
+    "CREATE INDEX community_group IF NOT EXISTS FOR (n:Community) ON (n.group_id)",
 ]
 ROWS = """
 UNWIND $entities AS row CREATE (:Entity {uuid: row[0], name: row[0], group_id: row[1]})
@@ -84,7 +85,11 @@ async def write(
     *,
     index: bool = True,
 ) -> GraphMapping:
-    """Write entities and episodes (names that begin with e) by scope, and facts; as Graphiti."""
+    """Write entities and episodes (names that begin with e) by scope, and facts; as Graphiti.
+
+    They replace the graph that was written before; its indexes stay.
+    """
+    await store.driver.execute_query("MATCH (n) DETACH DELETE n", database_="neo4j")
     for statement in SCHEMA:
         await store.driver.execute_query(statement, database_="neo4j")
     entities = [[name, scope] for name, scope in scopes.items() if name[0] != "e"]
@@ -137,44 +142,57 @@ FACTS = [
 ]
 
 
-async def test_a_fact_leads_to_its_ends_and_to_what_states_it(empty: Store) -> None:
-    mapping = await write(empty, SCOPES, FACTS)
-    found = await seeds_of(empty, mapping, [0.8, 0.6])
+Demo = tuple[Store, GraphMapping]
+
+
+@pytest.fixture(scope="module")
+async def demo(emptied: Store) -> Demo:
+    """The facts above with their index, for tests that only read and come before all others."""
+    return emptied, await write(emptied, SCOPES, FACTS)
+
+
+async def test_a_fact_leads_to_its_ends_and_to_what_states_it(demo: Demo) -> None:
+    found = await seeds_of(*demo, [0.8, 0.6])
     assert {seed.id for seed in found.seeds} == {"Ada", "Porto", "e1"}
     assert {round(seed.score, 5) for seed in found.seeds} == {0.8}
     assert found.degraded == ()
-    episodes = await seeds_of(empty, mapping, [0.8, 0.6], where=MemoryFilter(kinds=("Episodic",)))
+    episodes = await seeds_of(*demo, [0.8, 0.6], where=MemoryFilter(kinds=("Episodic",)))
     assert [seed.id for seed in episodes.seeds] == ["e1"]
 
 
-async def test_a_fact_that_is_over_is_found_at_its_time(empty: Store) -> None:
-    mapping = await write(empty, SCOPES, FACTS)
+async def test_a_fact_that_is_over_is_found_at_its_time(demo: Demo) -> None:
     then = datetime(2024, 1, 1, tzinfo=UTC)
-    found = await seeds_of(empty, mapping, [0.6, 0.8], as_of=then)
+    found = await seeds_of(*demo, [0.6, 0.8], as_of=then)
     assert {seed.id: round(seed.score, 5) for seed in found.seeds} == {
         "Acme": 1.0, "Ada": 1.0, "Porto": 0.6, "e1": 0.6,
     }  # fmt: skip
-    outdated = await seeds_of(empty, mapping, [0.6, 0.8], include_outdated=True)
+    outdated = await seeds_of(*demo, [0.6, 0.8], include_outdated=True)
     assert "Acme" in {seed.id for seed in outdated.seeds}
-    before = await seeds_of(empty, mapping, [0.6, 0.8], as_of=LONG_AGO - timedelta(days=1))
+    before = await seeds_of(*demo, [0.6, 0.8], as_of=LONG_AGO - timedelta(days=1))
     assert before.seeds == ()
 
 
-async def test_no_scope_sees_the_facts_of_another_or_facts_between_them(empty: Store) -> None:
-    mapping = await write(empty, SCOPES, FACTS)
-    found = await seeds_of(empty, mapping, [0.6, 0.8], scope="other")
+async def test_no_scope_sees_the_facts_of_another_or_facts_between_them(demo: Demo) -> None:
+    found = await seeds_of(*demo, [0.6, 0.8], scope="other")
     assert {seed.id: round(seed.score, 5) for seed in found.seeds} == {"Bob": 0.8}
-    assert (await seeds_of(empty, mapping, [0.6, 0.8], scope="nobody")).seeds == ()
+    assert (await seeds_of(*demo, [0.6, 0.8], scope="nobody")).seeds == ()
 
 
-async def test_a_recall_ranks_what_only_the_vector_of_a_fact_finds(empty: Store) -> None:
-    mapping = await write(empty, SCOPES, FACTS)
-    memory = GraphRetriever(empty, scope="demo", mapping=mapping, embedder=embedder([1.0, 0.0]))
+async def test_a_recall_ranks_what_only_the_vector_of_a_fact_finds(demo: Demo) -> None:
+    store, mapping = demo
+    memory = GraphRetriever(store, scope="demo", mapping=mapping, embedder=embedder([1.0, 0.0]))
     found = await memory.recall("zzz")
     assert {entry.memory.id for entry in found.ranked} == {"Ada", "Porto", "e1"}
     hops = [hop for each in found.explorations for path in each.paths for hop in path.hops]
     assert {hop.relation for hop in hops if hop.relation != "MENTIONS"} == {"Ada lives in Porto"}
     assert not [note for note in found.trace.degraded if "vector" in note]
+
+
+async def test_vectors_of_another_size_than_those_of_the_facts_are_refused(demo: Demo) -> None:
+    store, mapping = demo
+    memory = GraphRetriever(store, scope="demo", mapping=mapping, embedder=embedder([1.0] * 3))
+    with pytest.raises(DimensionError, match="'fact_embedding' holds 2: use the embedder that"):
+        await memory.recall("zzz")
 
 
 @pytest.mark.parametrize("by_words", [False, True])
@@ -191,11 +209,6 @@ async def test_facts_that_are_over_do_not_hide_those_that_hold(
     # One scope for all, so that the facts are not compared one by one after the index was asked.
     mapping = replace(mapping, nodes=tuple(replace(node, scope=None) for node in mapping.nodes))
     if by_words:
-        await empty.driver.execute_query(
-            "CREATE FULLTEXT INDEX edge_name_and_fact FOR ()-[e:RELATES_TO]-() ON EACH [e.fact]",
-            database_="neo4j",
-        )
-        await empty.driver.execute_query("CALL db.awaitIndexes()", database_="neo4j")
         config = RetrieverConfig(seeds=SeedConfig(candidates=10))
         found = await GraphRetriever(empty, mapping=mapping, config=config).find_seeds("anvil")
     else:
@@ -232,13 +245,6 @@ async def test_without_the_index_words_are_searched_and_that_is_said(empty: Stor
     assert any("no vector index" in note for note in found.trace.degraded)
 
 
-async def test_vectors_of_another_size_than_those_of_the_facts_are_refused(empty: Store) -> None:
-    mapping = await write(empty, SCOPES, FACTS)
-    memory = GraphRetriever(empty, scope="demo", mapping=mapping, embedder=embedder([1.0] * 3))
-    with pytest.raises(DimensionError, match="'fact_embedding' holds 2: use the embedder that"):
-        await memory.recall("zzz")
-
-
 async def test_detect_proposes_the_vectors_of_facts_and_their_index(empty: Store) -> None:
     await write(empty, SCOPES, FACTS, index=False)
     proposal = await detect(empty)
@@ -267,6 +273,32 @@ async def test_detect_takes_an_index_of_another_name_and_properties_by_their_kin
     like, hate = edges["LIKE"], edges["HATE"]
     assert (like.embedding, like.vector_index) == ("embedding", "memoria_like_vectors")
     assert (hate.embedding, hate.vector_index) == ("e", "hates")
+
+
+async def test_the_index_on_the_words_of_facts_is_created_for_all_types_that_name_it(
+    empty: Store,
+) -> None:
+    for statement in (
+        "CREATE (:Film {title: 'a', plot: 'thieves'})-[:LIKE {why: 'the same composer'}]->"
+        "(:Film {title: 'b', plot: 'time'})-[:HATE {how: 'a quarrel'}]->(:Film {title: 'c'})",
+        "CREATE INDEX films FOR (f:Film) ON (f.title)",
+    ):
+        await empty.driver.execute_query(statement, database_="neo4j")
+    mapping = GraphMapping(
+        nodes=(NodeMapping(label="Film", key="title", text=("plot",)),),
+        edges=(
+            EdgeMapping(type="LIKE", fact="why", fulltext_index="facts"),
+            EdgeMapping(type="HATE", relation="how", fulltext_index="facts"),
+        ),
+    )
+    statements: list[str] = []
+    assert await create_indexes(empty, mapping, statements.append) == 1
+    assert statements[0].startswith("CREATE FULLTEXT INDEX `facts`")
+    assert await create_indexes(empty, mapping, statements.append) == 0
+    memory = GraphRetriever(empty, mapping=mapping)
+    for query, ends in (("composer", {"a", "b"}), ("quarrel", {"b", "c"})):
+        found = await memory.recall(query)
+        assert {seed.id for seed in found.seeds.seeds} == ends
 
 
 async def test_nodes_and_facts_are_searched_on_one_scale(empty: Store) -> None:
@@ -320,7 +352,7 @@ def expected(
     return {name: cosine for name, cosine in best.items() if cosine > 0}
 
 
-@pytest.mark.parametrize("seed", range(6))
+@for_each("seed", range(6))
 async def test_the_search_and_plain_python_find_the_same_on_random_graphs(
     empty: Store, seed: int
 ) -> None:

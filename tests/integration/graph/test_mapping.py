@@ -30,6 +30,7 @@ from memoria.graph.mapping.examining import examine_mapping
 from memoria.graph.server_facts import server_facts
 from memoria.recall.config import RetrieverConfig
 from memoria.recall.ranking import FactsRequest, ask_facts
+from memoria.recall.replay import replay
 from memoria.recall.strategies import STRATEGIES, TransferEnergy
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
@@ -37,6 +38,7 @@ from memoria.store.queries import load, names
 from memoria.types import MemoryFilter, Seed
 from memoria.types.validity import Validity
 from tests.cases.build import HERE, edge, graph
+from tests.integration.alone import wipe
 from tests.oracle.agreement import write
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -119,18 +121,25 @@ KEYS = "CREATE INDEX films FOR (f:Film) ON (f.title)"
 WORDS = "CREATE FULLTEXT INDEX plots FOR (f:Film) ON EACH [f.plot]"
 
 
-async def test_a_graph_of_graphiti_is_found_explored_ranked_and_packed(empty: Store) -> None:
-    await run(empty, *GRAPHITI)
-    await run(empty, GRAPHITI_ROWS, entities=ENTITIES, facts=FACTS, now=NOW)
-    proposal = await detect(empty)
+@pytest.fixture(scope="module")
+async def graphiti(emptied: Store) -> Store:
+    """A graph of Graphiti, for tests that only read, and come first."""
+    await run(emptied, *GRAPHITI)
+    await run(emptied, GRAPHITI_ROWS, entities=ENTITIES, facts=FACTS, now=NOW)
+    return emptied
+
+
+async def test_a_graph_of_graphiti_is_found_explored_ranked_and_packed(graphiti: Store) -> None:
+    proposal = await detect(graphiti)
     assert proposal.based_on == "graphiti"
+    assert [edge.asked_as for edge in proposal.mapping.edges] == [(), ()]  # facts, and structure
     assert proposal.counts == {
         "(:Entity)": 5, "(:Episodic)": 1, "[:MENTIONS]": 3, "[:RELATES_TO]": 4,
     }  # fmt: skip
     assert [p for p in proposal.problems if p.stops] == []
     assert proposal.scopes == ["demo", "other"]
     assert "# scopes, of which --scope names one: 'demo', 'other'\n" in proposal.toml()
-    memory = GraphRetriever(empty, scope="demo", mapping=GraphMapping.named("graphiti"))
+    memory = GraphRetriever(graphiti, scope="demo", mapping=GraphMapping.named("graphiti"))
     found = await memory.recall("Where does Ada work?")
     assert "Ada works at Globex" in found.context.text
     assert "Acme" not in found.context.text  # the fact is over
@@ -148,11 +157,9 @@ async def test_a_graph_of_graphiti_is_found_explored_ranked_and_packed(empty: St
     assert [item.id for item in other.context.items] == ["Ada B"]
 
 
-async def test_the_server_takes_each_query_of_a_mapped_graph(empty: Store) -> None:
-    await run(empty, *GRAPHITI)
-    await run(empty, GRAPHITI_ROWS, entities=ENTITIES, facts=FACTS, now=NOW)
-    store = GraphRetriever(empty, scope="demo", mapping=GraphMapping.named("graphiti")).store
-    facts = await server_facts(empty)
+async def test_the_server_takes_each_query_of_a_mapped_graph(graphiti: Store) -> None:
+    store = GraphRetriever(graphiti, scope="demo", mapping=GraphMapping.named("graphiti")).store
+    facts = await server_facts(graphiti)
     rooms = ("strategies", "seeds", "ranking", "recall", "context", "graph", "evaluation")
     of_vectors = {"seeds.vector_search", "seeds.vector_procedure"}  # without an index to ask
     asked = [n for n in names() if n.partition(".")[0] in rooms and n not in of_vectors]
@@ -162,10 +169,10 @@ async def test_the_server_takes_each_query_of_a_mapped_graph(empty: Store) -> No
             assert await explain(store, query), query.name
 
 
-async def test_ranking_and_evaluation_read_the_facts_that_hold_at_their_time(empty: Store) -> None:
-    await run(empty, *GRAPHITI)
-    await run(empty, GRAPHITI_ROWS, entities=ENTITIES, facts=FACTS, now=NOW)
-    store = GraphRetriever(empty, scope="demo", mapping=GraphMapping.named("graphiti")).store
+async def test_ranking_and_evaluation_read_the_facts_that_hold_at_their_time(
+    graphiti: Store,
+) -> None:
+    store = GraphRetriever(graphiti, scope="demo", mapping=GraphMapping.named("graphiti")).store
     ids = ["Acme", "Ada", "Globex"]
 
     async def joined(validity: Validity) -> set[str]:
@@ -178,6 +185,123 @@ async def test_ranking_and_evaluation_read_the_facts_that_hold_at_their_time(emp
     assert await joined(Validity()) == {"Acme", "Globex"}  # outdated facts were asked for
     edges = await Corpus(store, ["Entity"]).graph("demo")
     assert min(edges.shares) > 0  # a fact that is over has no share
+
+
+async def test_properties_of_facts_and_entities_come_back_on_request(graphiti: Store) -> None:
+    memory = GraphRetriever(graphiti, scope="demo", mapping=GraphMapping.named("graphiti"))
+    found = await memory.recall("Where does Ada work?")
+    paths = [path for each in found.explorations for path in each.paths if path.hops]
+    read = await memory.properties_of(paths, properties=["episodes", "name", "valid_at"])
+    facts = {
+        hop.relation: edge
+        for path, given in zip(paths, read, strict=True)
+        for hop, edge in zip(path.hops, given.edges, strict=True)
+    }
+    assert facts["Ada works at Globex"] == {
+        "episodes": ["m1"], "name": "WORKS_AT", "valid_at": "2026-05-01T00:00:00.000000000+00:00",
+    }  # fmt: skip
+    everything = await memory.properties_of(paths)
+    assert "fact_embedding" not in {name for each in everything for e in each.edges for name in e}
+    other = await memory.for_scope("other").properties_of(paths)
+    assert {name for each in other for part in (*each.nodes, *each.edges) for name in part} == set()
+
+
+@pytest.fixture(scope="module")
+async def index_of_films(emptied: Store) -> None:
+    """For tests that follow each other, as others take all indexes away."""
+    await wipe(emptied)
+    await run(emptied, KEYS)
+
+
+@pytest.fixture
+async def films(emptied: Store, index_of_films: None) -> Store:
+    """The films and that index."""
+    assert index_of_films is None
+    await run(emptied, "MATCH (n) DETACH DELETE n", FILMS)
+    return Store(emptied.driver, database="neo4j")
+
+
+NOTES: list[tuple[str, list[str], GraphMapping, str]] = [
+    ("no type", ["MATCH ()-[r]->() DELETE r"], mapped(), "no relationship has the type 'LIKE'"),
+    ("nothing to read", ["MATCH (f:Film) REMOVE f.plot"], mapped(),
+     "no node that was looked at has any of 'plot'"),
+    ("some without key", ["MATCH (f:Film {year: 2}) REMOVE f.title"], mapped(),
+     "1 of 5 nodes have no text under 'title', and are not read"),
+    ("some without text", ["MATCH (f:Film {year: 2}) REMOVE f.plot"], mapped(),
+     "1 of 5 nodes have no text; energy flows through"),
+    ("some without scope", ["MATCH (f:Film) WHERE f.year > 1 SET f.s = 'x'"],
+     mapped(node(scope="s")), "1 of 5 nodes have no text under 's', so they belong to no scope"),
+    ("duplicate keys", ["MATCH (f:Film) WHERE f.year < 3 SET f.title = 'same'"], mapped(),
+     "several nodes, such as 'same' .1 node too many.*use a unique property"),
+    ("dangling", ["MATCH (f:Film {year: 1}) CREATE (f)-[:LIKE]->(:Else)"], mapped(),
+     "1 of 5 relationships lead to a node that is not mapped"),
+    ("some without weight", ["MATCH (:Film {year: 1})-[r:LIKE]->() REMOVE r.share"],
+     mapped(weight=WeightOf(property="share")), "1 of 4 relationships have no 'share'.*0.01"),
+    ("no such text", [], mapped(node(text=("plot", "plto"))),
+     r"nodes\[0\].text: this database has no property 'plto', .* text: did you mean 'plot'"),
+    ("no such time", [], mapped(node(created_at="yaer")),
+     "no property 'yaer', so no time is known: did you mean 'year'"),
+    ("no such end", ["MATCH ()-[r:LIKE]->() SET r.until = datetime()"],
+     mapped(valid_until="untill"),
+     "no property 'untill', so nothing ends by it: did you mean 'until'"),
+    ("no such property", [], replace(mapped(), properties=("yaer",)),
+     "properties: this database has no property 'yaer', .*: did you mean 'year'"),
+    ("text as weight", ["MATCH (:Film {year: 1})-[r:LIKE]->() SET r.share = 'much'"],
+     mapped(weight=WeightOf(property="share")), "1 of 4 .* a 'share' that is not a number"),
+    ("list as text", ["MATCH (f:Film {year: 1}) SET f.plot = ['a', 'b']"], mapped(), ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("statements", "mapping", "message"), [each[1:] for each in NOTES], ids=[e[0] for e in NOTES]
+)
+async def test_what_is_read_only_in_part_is_said_and_the_rest_is_read(
+    films: Store, statements: list[str], mapping: GraphMapping, message: str
+) -> None:
+    await run(films, *statements)
+    texts = [problem.text for problem in await examine_mapping(films, mapping, limit=1_000)]
+
+    assert (not message and not texts) or any(re.search(message, text) for text in texts)
+    memory = GraphRetriever(films, scope="x" if mapping.has_scopes else None, mapping=mapping)
+    async with memory.explore_seeds([Seed(id="film 5", score=1.0)]) as stream:
+        (one,) = [each async for each in stream]
+    assert one.status == "complete"
+    listed = (await memory.list()).memories
+    assert all(isinstance(each.text, str) for each in listed)
+
+
+async def test_detect_says_that_it_did_not_look_at_every_label(
+    films: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memoria.graph.mapping.detecting._MOST_NAMES", 1)
+    await run(films, "CREATE (:Actor {name: 'Ada'})-[:PLAYS]->(:Zebra {name: 'Zoe'})")
+    proposal = await detect(films)
+    assert proposal.mapping.labels == ("Actor",)
+    said = f"only 1 of {len((await names_of(films))[0]):,} labels were looked at, the first by name"
+    assert said in proposal.toml()
+
+
+async def test_a_graph_without_scopes_is_one_scope(films: Store) -> None:
+    memory = GraphRetriever(films, mapping=mapped())
+    assert memory.scope == "default"
+    with pytest.raises(ScopeError, match="would separate nothing"):
+        memory.for_scope("alice")
+    with pytest.raises(ScopeError):
+        GraphRetriever(films, mapping=mapped(node(scope="s")))
+    with pytest.raises(MappingError, match="mapping must be a GraphMapping, got"):
+        GraphRetriever(films, mapping="graphiti")  # type: ignore[arg-type]
+
+
+async def test_memorias_note_about_a_vector_is_not_a_property_of_the_graph(films: Store) -> None:
+    note = "MATCH (f:Film) SET f.memoria_embedding = [1.0, 0.0], f.memoria_embedding_of = 'hash'"
+    await run(films, note)
+    memory = GraphRetriever(films, mapping=replace(mapped(), properties=True))
+    async with memory.explore_seeds([Seed(id="film 1", score=0.9)]) as stream:
+        (explored,) = [each async for each in stream]
+    shown = [node.metadata for path in explored.paths for node in path.memories]
+    stored = await memory.properties_of(explored.paths)
+    shown += [properties for each in stored for properties in each.nodes]
+    assert {name for properties in shown for name in properties} == {"title", "plot", "year"}
 
 
 async def test_a_graph_of_neo4j_graphrag_is_read_by_words_and_by_vectors(empty: Store) -> None:
@@ -305,11 +429,67 @@ async def test_properties_come_back_and_filters_ask_for_them(empty: Store) -> No
     assert found.memories[0].metadata == {"year": 3}
     three = await memory.recall("plot of number", where=MemoryFilter(metadata={"year": 3}))
     assert [item.id for item in three.context.items] == ["film 3"]
+    none = await memory.recall("plot of number", where=MemoryFilter(metadata={"yaer": 3}))
+    assert none.context.items == ()
+    assert (
+        "the mapping does not read the property 'yaer': add it to properties in the mapping; did "
+        "you mean 'year'?" in none.trace.notes
+    )
     listed = await memory.list(limit=2)
     assert [each.id for each in listed.memories] == ["film 1", "film 2"]
     assert listed.next == "film 2"
     assert (await memory.neighbours("film 2")).degree == 2
     assert {each.id for each in await memory.recent()} == {f"film {i}" for i in range(1, 6)}
+
+
+CREW = """
+CREATE (f:Film {title: 'Dune', plot: 'Dune: a desert planet'}),
+       (g:Film {title: 'Heat', plot: 'Heat: a heist'})
+WITH f, g
+UNWIND range(1, 9) AS i
+CREATE (:Film {title: 'actor ' + i, plot: 'actor ' + i})-[:ACTED_IN]->(f)
+WITH DISTINCT f, g
+UNWIND range(1, 2) AS i
+CREATE (d:Film {title: 'other ' + i, plot: 'other ' + i})-[:DIRECTED]->(f), (d)-[:DIRECTED]->(g)
+"""
+
+
+async def test_a_question_that_names_a_type_gets_all_its_edges(empty: Store) -> None:
+    await run(empty, KEYS, WORDS, CREW)
+    cast = EdgeMapping(type="ACTED_IN", words=("act", "star"))
+    mapping = GraphMapping(
+        nodes=(node(fulltext_index="plots"),), edges=(cast, EdgeMapping(type="DIRECTED"))
+    )
+    memory = GraphRetriever(empty, mapping=mapping)
+    others, actors = {f"other {i}" for i in (1, 2)}, {f"actor {i}" for i in range(1, 10)}
+    few = await memory.recall("Dune")
+    assert few.trace.query_tags == ()
+    assert len({*few.trace.packed} - {"Dune"}) == 3  # equal edges: the first by id
+    directed = await memory.recall("Who is the director of Dune?")
+    assert directed.trace.query_tags == ("DIRECTED",)
+    assert {*directed.trace.packed} >= others | {"Heat"}
+    ids = [one.id for one in directed.ranked]
+    assert ids[0] == "Dune"
+    assert {*ids[1:3]} == others
+    assert (await replay(memory.store, directed.trace)).identical
+    stars = await memory.recall("Who stars in Dune?")
+    assert {*stars.trace.packed} >= actors
+    assert stars.trace.config["strategy"]["seed_branches"] == 20
+    for given in ({"seed_branches": 2}, {"seed_branches": 2, "round_trips": "single"}):
+        config = RetrieverConfig(strategy=TransferEnergy(**given))
+        narrow = await memory.recall("Who stars in Dune?", config=config)
+        assert len(narrow.explorations[0].paths) == 2
+    tagged = await memory.recall("Dune", query_tags=["acted-in"])  # given, not asked for
+    assert tagged.trace.config["strategy"]["seed_branches"] is None
+    silent = replace(mapping, edges=tuple(replace(edge, words=()) for edge in mapping.edges))
+    unasked = await GraphRetriever(empty, mapping=silent).recall("Who is the director of Dune?")
+    assert unasked.trace.query_tags == ()
+
+
+@pytest.mark.parametrize("wrong", [{"words": ("in",)}, {"words": ("act",), "relation": "says"}])
+def test_words_that_could_never_ask_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(MappingError, match="words"):
+        EdgeMapping(type="ACTED_IN", **wrong)
 
 
 async def test_nothing_is_written_through_a_mapping(empty: Store) -> None:
@@ -432,46 +612,6 @@ async def test_times_may_be_texts_and_other_values_end_nothing(empty: Store) -> 
         assert (f"made {n}" in now) == (not later or isinstance(time, str)), time
 
 
-NOTES: list[tuple[str, list[str], GraphMapping, str]] = [
-    ("no type", ["MATCH ()-[r]->() DELETE r"], mapped(), "no relationship has the type 'LIKE'"),
-    ("nothing to read", ["MATCH (f:Film) REMOVE f.plot"], mapped(),
-     "no node that was looked at has any of 'plot'"),
-    ("some without key", ["MATCH (f:Film {year: 2}) REMOVE f.title"], mapped(),
-     "1 of 5 nodes have no text under 'title', and are not read"),
-    ("some without text", ["MATCH (f:Film {year: 2}) REMOVE f.plot"], mapped(),
-     "1 of 5 nodes have no text; energy flows through"),
-    ("some without scope", ["MATCH (f:Film) WHERE f.year > 1 SET f.s = 'x'"],
-     mapped(node(scope="s")), "1 of 5 nodes have no text under 's', so they belong to no scope"),
-    ("duplicate keys", ["MATCH (f:Film) WHERE f.year < 3 SET f.title = 'same'"], mapped(),
-     "several nodes, such as 'same' .1 node too many.*use a unique property"),
-    ("dangling", ["MATCH (f:Film {year: 1}) CREATE (f)-[:LIKE]->(:Else)"], mapped(),
-     "1 of 5 relationships lead to a node that is not mapped"),
-    ("some without weight", ["MATCH (:Film {year: 1})-[r:LIKE]->() REMOVE r.share"],
-     mapped(weight=WeightOf(property="share")), "1 of 4 relationships have no 'share'.*0.01"),
-    ("text as weight", ["MATCH (:Film {year: 1})-[r:LIKE]->() SET r.share = 'much'"],
-     mapped(weight=WeightOf(property="share")), "1 of 4 .* a 'share' that is not a number"),
-    ("list as text", ["MATCH (f:Film {year: 1}) SET f.plot = ['a', 'b']"], mapped(), ""),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("statements", "mapping", "message"), [each[1:] for each in NOTES], ids=[e[0] for e in NOTES]
-)
-async def test_what_is_read_only_in_part_is_said_and_the_rest_is_read(
-    empty: Store, statements: list[str], mapping: GraphMapping, message: str
-) -> None:
-    await run(empty, FILMS, KEYS, *statements)
-    texts = [problem.text for problem in await examine_mapping(empty, mapping, limit=1_000)]
-
-    assert (not message and not texts) or any(re.search(message, text) for text in texts)
-    memory = GraphRetriever(empty, scope="x" if mapping.has_scopes else None, mapping=mapping)
-    async with memory.explore_seeds([Seed(id="film 5", score=1.0)]) as stream:
-        (one,) = [each async for each in stream]
-    assert one.status == "complete"
-    listed = (await memory.list()).memories
-    assert all(isinstance(each.text, str) for each in listed)
-
-
 def test_an_index_that_is_being_populated_is_waited_for() -> None:
     mapping = mapped(node(fulltext_index="plots"))
     assert fulltext_statement("plots", mapping).startswith("CREATE FULLTEXT INDEX `plots`")
@@ -497,6 +637,7 @@ async def test_detect_proposes_a_mapping_of_a_graph_of_its_own_kind(
     assert proposal.based_on is None
     assert proposal.mapping.nodes[0].labels == ("Film",)
     assert proposal.mapping.nodes[0].key == "title"
+    assert proposal.mapping.properties == ("year",)
     assert re.fullmatch(r"film (\d): plot of number \1", proposal.samples["Film"])
     file = tmp_path / "graph.toml"
     file.write_text(proposal.toml())
@@ -504,17 +645,7 @@ async def test_detect_proposes_a_mapping_of_a_graph_of_its_own_kind(
     assert await create_indexes(empty, mapping, lambda _: None) == 1
     found = await GraphRetriever(empty, mapping=mapping).recall("plot of number 4")
     assert found.context.items[0].id == "film 4"
-
-
-async def test_detect_says_that_it_did_not_look_at_every_label(
-    empty: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("memoria.graph.mapping.detecting._MOST_NAMES", 1)
-    await run(empty, FILMS, KEYS, "CREATE (:Actor {name: 'Ada'})-[:PLAYS]->(:Zebra {name: 'Zoe'})")
-    proposal = await detect(empty)
-    assert proposal.mapping.labels == ("Actor",)
-    said = f"only 1 of {len((await names_of(empty))[0]):,} labels were looked at, the first by name"
-    assert said in proposal.toml()
+    assert found.ranked[0].memory.metadata == {"year": 4}
 
 
 async def test_detect_says_that_there_is_nothing(empty: Store) -> None:
@@ -523,39 +654,6 @@ async def test_detect_says_that_there_is_nothing(empty: Store) -> None:
     await run(empty, "CREATE (:Dot {x: 1})-[:TO]->(:Dot {x: 2})")
     with pytest.raises(MappingError, match="no node of this database has a property with a text"):
         await detect(empty)
-
-
-async def test_a_graph_without_scopes_is_one_scope(empty: Store) -> None:
-    await run(empty, FILMS, KEYS)
-    memory = GraphRetriever(empty, mapping=mapped())
-    assert memory.scope == "default"
-    with pytest.raises(ScopeError, match="would separate nothing"):
-        memory.for_scope("alice")
-    with pytest.raises(ScopeError):
-        GraphRetriever(empty, mapping=mapped(node(scope="s")))
-    with pytest.raises(MappingError, match="mapping must be a GraphMapping, got"):
-        GraphRetriever(empty, mapping="graphiti")  # type: ignore[arg-type]
-
-
-async def test_properties_of_facts_and_entities_come_back_on_request(empty: Store) -> None:
-    await run(empty, *GRAPHITI)
-    await run(empty, GRAPHITI_ROWS, entities=ENTITIES, facts=FACTS, now=NOW)
-    memory = GraphRetriever(empty, scope="demo", mapping=GraphMapping.named("graphiti"))
-    found = await memory.recall("Where does Ada work?")
-    paths = [path for each in found.explorations for path in each.paths if path.hops]
-    read = await memory.properties_of(paths, properties=["episodes", "name", "valid_at"])
-    facts = {
-        hop.relation: edge
-        for path, given in zip(paths, read, strict=True)
-        for hop, edge in zip(path.hops, given.edges, strict=True)
-    }
-    assert facts["Ada works at Globex"] == {
-        "episodes": ["m1"], "name": "WORKS_AT", "valid_at": "2026-05-01T00:00:00.000000000+00:00",
-    }  # fmt: skip
-    everything = await memory.properties_of(paths)
-    assert "fact_embedding" not in {name for each in everything for e in each.edges for name in e}
-    other = await memory.for_scope("other").properties_of(paths)
-    assert {name for each in other for part in (*each.nodes, *each.edges) for name in part} == set()
 
 
 async def test_of_parallel_edges_the_properties_are_those_of_the_edge_that_was_valid(
@@ -577,15 +675,3 @@ async def test_of_parallel_edges_the_properties_are_those_of_the_edge_that_was_v
             (one,) = [each async for each in stream]
         stored = await memory.properties_of(one.paths, properties=["as"], as_of=as_of)
         assert [edge for each in stored for edge in each.edges] == [{"as": said}]
-
-
-async def test_memorias_note_about_a_vector_is_not_a_property_of_the_graph(empty: Store) -> None:
-    note = "MATCH (f:Film) SET f.memoria_embedding = [1.0, 0.0], f.memoria_embedding_of = 'hash'"
-    await run(empty, FILMS, KEYS, note)
-    memory = GraphRetriever(empty, mapping=replace(mapped(), properties=True))
-    async with memory.explore_seeds([Seed(id="film 1", score=0.9)]) as stream:
-        (explored,) = [each async for each in stream]
-    shown = [node.metadata for path in explored.paths for node in path.memories]
-    stored = await memory.properties_of(explored.paths)
-    shown += [properties for each in stored for properties in each.nodes]
-    assert {name for properties in shown for name in properties} == {"title", "plot", "year"}

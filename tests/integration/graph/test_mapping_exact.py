@@ -120,7 +120,7 @@ async def test_no_scope_of_a_mapped_graph_reaches_another(
 ) -> None:
     """Most of the generated graphs have edges into another scope."""
     retriever = GraphRetriever(store, scope="any", mapping=shape.mapping)
-    for one in mapped[:20]:
+    for one in mapped[:8]:
         scoped = retriever.for_scope(one.prefix + SCOPE)
         inside = {node.id for node in one.graph.nodes if node.scope == SCOPE}
         seeds = [Seed(id=id_, score=1.0) for id_ in sorted(inside)[:5]]

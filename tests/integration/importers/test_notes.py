@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,10 +11,11 @@ from typing import Any
 import pytest
 
 from memoria.store import Store, Target
+from tests.integration.cli.test_commands import Done, in_process
 from tests.integration.remember.test_documents import edges, memories
 
 VAULT = Path(__file__).parents[2] / "data" / "vault"
-Import = Callable[..., subprocess.CompletedProcess[str]]
+Import = Callable[..., Done]
 
 
 @pytest.fixture
@@ -34,22 +33,16 @@ def run_import(target: Target, scope: str, monkeypatch: pytest.MonkeyPatch) -> I
     monkeypatch.setenv("NEO4J_USERNAME", str(user))
     monkeypatch.setenv("NEO4J_PASSWORD", str(password))
 
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "memoria", "import-notes", *arguments]
-        return subprocess.run(
-            [*command, "--scope", scope, "--embedder", "none"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+    def run(*arguments: str) -> Done:
+        return in_process("import-notes", *arguments, "--scope", scope, "--embedder", "none")
 
     return run
 
 
-def facts(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+def facts(done: Done) -> dict[str, Any]:
     """What a command printed as JSON."""
-    assert done.returncode == 0, done.stderr
-    printed: dict[str, Any] = json.loads(done.stdout)
+    assert done.code == 0, done.err
+    printed: dict[str, Any] = json.loads(done.out)
     return printed
 
 
@@ -97,7 +90,7 @@ async def test_a_dry_run_counts_what_is_written_later(
     run_import: Import, vault: Path, store: Store, scope: str
 ) -> None:
     (vault / "odd.md").write_text(
-        "---\ntitle: Odd: a note\n---\n%%no%% See [[Stone oven]], [[Gone]] and "
+        "---\ntitle: Odd: a note\n@odd\n---\n%%no%% See [[Stone oven]], [[Gone]] and "
         "[the web](https://example.org/x).\n",
         encoding="utf-8",
     )
@@ -112,7 +105,7 @@ async def test_a_dry_run_counts_what_is_written_later(
     assert done["left_out"] == {"excluded": 1, "comment": 1, "front matter that is not YAML": 1}
     assert done["links_elsewhere"] == {"example.org": 1}
     assert done["missing_links"] == 1
-    line = run_import(*options, "--dry-run").stdout
+    line = run_import(*options, "--dry-run").out
     assert "would write 5 notes, 5 memories, " in line
     assert "; left out: 1 " in line
     assert "; 1 link to a missing note; links to other places: 1 example.org\n" in line
@@ -124,7 +117,7 @@ async def test_one_note_is_imported_by_its_path_and_its_links_lead_to_what_is_th
     facts(run_import(str(vault / "Stone oven.md"), "--json"))
     assert list(await memories(store, scope)) == ["notes/Stone oven.md"]
     refused = run_import(str(vault / "Stone oven.md"), "--prune")
-    assert refused.returncode == 2
+    assert refused.code == 2
 
 
 async def test_a_note_that_cannot_be_read_stops_the_import_or_is_left_out(
@@ -132,13 +125,13 @@ async def test_a_note_that_cannot_be_read_stops_the_import_or_is_left_out(
 ) -> None:
     (vault / "zz.md").write_bytes(b"fine\n\xff")
     stopped = run_import(str(vault))
-    assert stopped.returncode == 1
-    assert f"{vault / 'zz.md'}" in stopped.stderr.replace("\n", "")
-    assert "line 2: not UTF-8" in stopped.stderr
+    assert stopped.code == 1
+    assert f"{vault / 'zz.md'}" in stopped.err.replace("\n", "")
+    assert "line 2: not UTF-8" in stopped.err
     done = run_import(str(vault), "--skip-invalid", "--prune")
-    assert done.returncode == 0
-    assert "1 that can't be read" in done.stdout
-    assert "nothing was pruned" in done.stderr
+    assert done.code == 0
+    assert "1 that can't be read" in done.out
+    assert "nothing was pruned" in done.err
     assert len(await memories(store, scope)) == 4
 
 
@@ -157,7 +150,7 @@ async def test_an_empty_note_is_left_out_and_a_note_that_was_emptied_is_forgotte
     (tmp_path / "full.md").write_text(" ", encoding="utf-8")
     (tmp_path / "named.md").unlink()
     (tmp_path / "new.md").write_text("New.", encoding="utf-8")
-    line = run_import(str(tmp_path)).stdout
+    line = run_import(str(tmp_path)).out
     assert "2 empty" in line
     assert "; 1 note is no longer in the folder: --prune forgets it; scope" in line
     assert set(await memories(store, scope)) == {"notes/named.md", "notes/new.md"}
@@ -165,7 +158,7 @@ async def test_an_empty_note_is_left_out_and_a_note_that_was_emptied_is_forgotte
 
 def test_a_folder_without_notes_says_what_notes_are(run_import: Import, tmp_path: Path) -> None:
     done = run_import(str(tmp_path), "--dry-run")
-    assert "they are files whose names end in .md or .markdown" in done.stderr
+    assert "they are files whose names end in .md or .markdown" in done.err
 
 
 async def test_an_empty_folder_prunes_nothing(

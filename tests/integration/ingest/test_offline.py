@@ -18,8 +18,6 @@ import pytest
 from memoria._support.home import default_home
 from memoria.downloads.jars import resolve_jars
 from memoria.errors import DimensionError, InvalidInputError, LocalServerError
-from memoria.graph.schema import apply_schema
-from memoria.graph.server_facts import AbsentEmbedder
 from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.ingest import LIST_DELIMITER, Tables, write_tables
 from memoria.ingest.rows import memory_row, relation_row
@@ -28,33 +26,36 @@ from memoria.local.settings import COORDINATE
 from memoria.store import Store
 from memoria.types import Memory, Relation
 from memoria.writer import GraphWriter
+from tests.integration.cli.test_commands import in_process
 from tests.schema import check_schema
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 SCOPE = 'of "Ada", 1'
-MEMORIES = [
-    Memory(
-        id="a",
-        kind="Event",
-        text='a "quoted" \\ word;,\nsecond line\r\n  third ',
-        tags=["t;1", "t,2", 'q"', ""],
-        topics=["A b"],
-        category="c",
-        priority=0.25,
-        when={"k": ["v", 1]},
-        metadata={"m": {"n": "é\t\n"}},
-        created_at=datetime(2020, 2, 29, 12, tzinfo=UTC),
-        embedding=[0.1, -2.5e-7, 1.0],
-    ),
-    Memory(id=" b,\"'\\", kind="Event", text="", priority=1),
-    Memory(id="c", kind="AgentAnswer", text="'x' \\\" \x00 \x1f", category=""),
-    Memory(id="t", kind="Topic", text='a "name"', embedding=[1.0, 0.0, 0.0]),
+MEMORY_ROWS: list[dict[str, Any]] = [
+    {
+        "id": "a",
+        "kind": "Event",
+        "text": 'a "quoted" \\ word;,\nsecond line\r\n  third ',
+        "tags": ["t;1", "t,2", 'q"', ""],
+        "topics": ["A b"],
+        "category": "c",
+        "priority": 0.25,
+        "when": {"k": ["v", 1]},
+        "metadata": {"m": {"n": "é\t\n"}},
+        "created_at": datetime(2020, 2, 29, 12, tzinfo=UTC),
+        "embedding": [0.1, -2.5e-7, 1.0],
+    },
+    {"id": " b,\"'\\", "kind": "Event", "text": "", "priority": 1},
+    {"id": "c", "kind": "AgentAnswer", "text": "'x' \\\" \x00 \x1f", "category": ""},
+    {"id": "t", "kind": "Topic", "text": 'a "name"', "embedding": [1.0, 0.0, 0.0]},
 ]
-RELATIONS = [
-    Relation(source="a", target="c", relation='r, "x"', weight=1, tags=["z", "a"]),
-    Relation(source=" b,\"'\\", target="a"),
-    Relation(source="a", target="c", weight=0.1),
+RELATION_ROWS: list[dict[str, Any]] = [
+    {"source": "a", "target": "c", "relation": 'r, "x"', "weight": 1, "tags": ["z", "a"]},
+    {"source": " b,\"'\\", "target": "a"},
+    {"source": "a", "target": "c", "weight": 0.1},
 ]
+MEMORIES = [Memory(**row) for row in MEMORY_ROWS]
+RELATIONS = [Relation(**row) for row in RELATION_ROWS]
 NODES = neo4j.Query(
     "MATCH (n:Memory) RETURN n.id AS id, labels(n) AS labels, properties(n) AS properties, "
     "[k IN keys(n) | k + ' ' + valueType(n[k])] AS types ORDER BY id"
@@ -101,37 +102,6 @@ async def contents(driver: neo4j.AsyncDriver) -> list[tuple[Any, ...]]:
     return found
 
 
-async def test_imported_graph_is_the_one_a_writer_writes_and_what_is_refused_leaves_it(
-    local: LocalNeo4j, tmp_path: Path
-) -> None:
-    steps: list[tuple[str, int]] = []
-    files, wrong = tables_of(tmp_path / "tables"), with_an_edge_to_nobody(tmp_path / "wrong")
-    await local.import_files(
-        files, progress=lambda label, done, _total: steps.append((label, done))
-    )
-    assert steps == sorted(steps, key=lambda step: step[1])
-    assert steps[-1] == ("import", 400)
-    with pytest.raises(LocalServerError, match="already has a database"):
-        await local.import_files(files)
-    await local.import_files(files, overwrite=True)
-    with pytest.raises(LocalServerError, match="refuses to import the files"):
-        await local.import_files(wrong, overwrite=True)
-    info = await local.start()
-    with pytest.raises(LocalServerError, match="needs it stopped: run memoria down"):
-        await local.import_files(files, overwrite=True)
-    async with neo4j.AsyncGraphDatabase.driver(info.uri, auth=local.auth) as driver:
-        imported = await contents(driver)
-        store = Store(driver, database="neo4j")
-        await apply_schema(store, embedder=AbsentEmbedder(name="test", dimensions=3))
-        await check_schema(store, dimensions=3, embedder="test")
-        report = await GraphWriter(store, scope=SCOPE, clock=lambda: NOW).write(MEMORIES, RELATIONS)
-        assert (report.memories_created, report.relations_created) == (0, 0), "it finds all of it"
-        assert await contents(driver) == imported
-        await GraphWriter(store, scope=SCOPE).forget(memory.id for memory in MEMORIES)
-        await GraphWriter(store, scope=SCOPE, clock=lambda: NOW).write(MEMORIES, RELATIONS)
-        assert await contents(driver) == imported
-
-
 def with_an_edge_to_nobody(folder: Path) -> ImportFiles:
     files = tables_of(folder)
     with files.relations.open("a", encoding="utf-8") as table:
@@ -139,15 +109,10 @@ def with_an_edge_to_nobody(folder: Path) -> ImportFiles:
     return files
 
 
-async def test_rows_that_neo4j_refuses_leave_no_database(local: LocalNeo4j, tmp_path: Path) -> None:
-    with pytest.raises(LocalServerError, match=r"refuses to import the files: .*nobody"):
-        await local.import_files(with_an_edge_to_nobody(tmp_path / "tables"))
-    await local.check_import()
-
-
 def lines_of(folder: Path, *rows: dict[str, Any]) -> Path:
     path = folder / "graph.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    lines = (json.dumps(row, default=datetime.isoformat) + "\n" for row in rows)
+    path.write_text("".join(lines), encoding="utf-8")
     return path
 
 
@@ -191,10 +156,10 @@ def test_edges_may_differ_in_relation_or_direction_and_come_first(tmp_path: Path
     assert (report.memories, report.relations, report.dimensions) == (2, 3, None)
 
 
-def command(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def import_with_a_command(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     clean = {name: value for name, value in os.environ.items() if not name.startswith("NEO4J_")}
     return subprocess.run(
-        [sys.executable, "-m", "memoria", *arguments],
+        [sys.executable, "-m", "memoria", "import", *arguments],
         env={**clean, "MEMORIA_HOME": str(home)},
         capture_output=True,
         text=True,
@@ -206,20 +171,58 @@ def leftovers(home: Path) -> list[Path]:
     return list(home.glob("import-*"))
 
 
-async def test_the_command_leaves_a_running_server_with_the_schema(
+def stored(local: LocalNeo4j) -> set[tuple[Path, int, int]]:
+    """All files of the databases, with their sizes and when they were written."""
+    files = (local.home / "server" / "data" / "databases").rglob("*")
+    return {(file, file.stat().st_size, file.stat().st_mtime_ns) for file in files}
+
+
+async def test_imported_graph_is_the_one_a_writer_writes_and_what_is_refused_leaves_it(
     local: LocalNeo4j, tmp_path: Path
 ) -> None:
-    graph = lines_of(tmp_path, {**A, "embedding": [1.0, 0.0]}, B, AB)
-    arguments = ("import", "--offline", str(graph), "--embedder", "none", "--scope", "ada")
-    done = command(tmp_path, *arguments, "--json")
-    expected = {"memories": 2, "relations": 1, "embedded": 0, "left_out": 0}
+    steps: list[tuple[str, int]] = []
+    files, wrong = tables_of(tmp_path / "tables"), with_an_edge_to_nobody(tmp_path / "wrong")
+    with pytest.raises(LocalServerError, match=r"refuses to import the files: .*nobody"):
+        await local.import_files(wrong)
+    await local.check_import()  # that has left no database
+    await local.import_files(
+        files, progress=lambda label, done, _total: steps.append((label, done))
+    )
+    assert steps == sorted(steps, key=lambda step: step[1])
+    assert steps[-1] == ("import", 400)
+    before = stored(local)
+    with pytest.raises(LocalServerError, match="already has a database"):
+        await local.import_files(files)
+    with pytest.raises(LocalServerError, match="refuses to import the files"):
+        await local.import_files(wrong, overwrite=True)
+    assert stored(local) == before
+
+    graph = lines_of(tmp_path, *MEMORY_ROWS, *RELATION_ROWS)
+    arguments = ("--offline", str(graph), "--embedder", "none", "--scope", SCOPE)
+    began = datetime.now(UTC)
+    done = import_with_a_command(tmp_path, *arguments, "--overwrite", "--json")
+    ended = datetime.now(UTC)
+    expected = {"memories": 4, "relations": 3, "embedded": 0, "left_out": 0}
     assert json.loads(done.stdout) == expected, done.stderr
-    info = await local.start()
-    async with neo4j.AsyncGraphDatabase.driver(info.uri, auth=local.auth) as driver:
-        await check_schema(Store(driver, database="neo4j"), dimensions=2)
-        assert [row[0] for row in await contents(driver)] == ["a", "b", "abrelated"]
-    again = command(tmp_path, *arguments)
-    assert again.returncode == 1
-    assert "memoria down" in again.stderr
-    assert "usage" in command(tmp_path, "import", str(graph)).stderr.lower()
+    again = in_process("import", *arguments, MEMORIA_HOME=str(tmp_path))
+    assert again.code == 1
+    assert "memoria down" in again.err
+    assert "usage" in in_process("import", str(graph)).err.lower()
     assert not leftovers(tmp_path)
+
+    info = await local.start()  # the command has started it
+    with pytest.raises(LocalServerError, match="needs it stopped: run memoria down"):
+        await local.import_files(files, overwrite=True)
+    async with neo4j.AsyncGraphDatabase.driver(info.uri, auth=local.auth) as driver:
+        imported = await contents(driver)
+        store = Store(driver, database="neo4j")
+        await check_schema(store, dimensions=3)
+        (now,) = {row[2]["created_at"].to_native() for row in imported if row[0] in ("c", "t")}
+        assert began <= now <= ended
+        writer = GraphWriter(store, scope=SCOPE, clock=lambda: now)
+        report = await writer.write(MEMORIES, RELATIONS)
+        assert (report.memories_created, report.relations_created) == (0, 0), "it finds all of it"
+        assert await contents(driver) == imported
+        await writer.forget(memory.id for memory in MEMORIES)
+        await writer.write(MEMORIES, RELATIONS)
+        assert await contents(driver) == imported

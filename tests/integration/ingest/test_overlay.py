@@ -67,6 +67,8 @@ async def test_an_overlay_copies_a_graph_follows_it_and_is_removed(empty: Store)
     found = await own.recall("Where does Ada work?")
     assert "Ada works at Globex" in found.context.text
     assert "Acme" not in {item.id for item in found.context.items}
+    read = {one.id: one.created_at for one in (await own.get(["Ada", "m1"])).memories}
+    assert read == {"Ada": None, "m1": NOW}  # the mapping knows no time of an entity
     again = await overlay(empty, graphiti, scope="demo")
     assert (again.written.memories, again.written.relations, again.ended) == (5, 5, 0)
     assert (again.written.memories_created, again.written.relations_created) == (0, 0)

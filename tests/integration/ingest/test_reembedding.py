@@ -27,7 +27,8 @@ from memoria.store.queries import load
 from tests.effort import effort
 from tests.integration.alone import driver, store, target
 from tests.integration.cli.test_commands import Call, call, secret
-from tests.integration.doctor.test_doctor import past_plans, wipe
+from tests.integration.doctor.plans import past_plans
+from tests.integration.doctor.test_doctor import wipe
 from tests.integration.hashing import embedder, vector
 
 __all__ = ["call", "driver", "secret", "store", "target"]
@@ -120,66 +121,53 @@ def is_made_by(model: memoria.CallableEmbedder, found: dict[str, Any], property:
 # --- what it does ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("model", [NEW, SAME_SIZE], ids=["another size", "the same size"])
 async def test_every_vector_is_made_anew_in_all_scopes(
-    driver: neo4j.AsyncDriver, model: memoria.CallableEmbedder
+    driver: neo4j.AsyncDriver,
 ) -> None:
-    done = await memoria.reembed(driver, embedder=model, batch_size=5)
-    assert (done.state, done.embedder, done.replaced) == ("switched", model.name, "old")
-    assert (done.dimensions, done.embedded, done.left) == (model.dimensions, 63, 0)
+    linker = opened(driver, None).linker(config=memoria.SimilarityLinkConfig(min_cosine=0.0))
+    assert (await linker.link(["m1"])).memories == 1
+    done = await memoria.reembed(driver, embedder=NEW, batch_size=5)
+    assert (done.state, done.embedder, done.replaced) == ("switched", "new", "old")
+    assert (done.dimensions, done.embedded, done.left) == (6, 63, 0)
     both = await all_of(driver)
     assert all(
         vectors
         == {
             "embedding": vector("old", 4, text),
-            "embedding_g2": vector(model.name, model.dimensions, text),
+            "embedding_g2": vector("new", 6, text),
         }
         for _, id_, text, vectors in both["memories"]
         if id_ != "m99"
     )
     done = await memoria.finish_reembedding(driver)
-    assert (done.state, done.embedder, done.left) == ("finished", model.name, 0)
+    assert (done.state, done.embedder, done.left) == ("finished", "new", 0)
     found = await all_of(driver)
-    assert is_made_by(model, found, "embedding_g2")
-    assert found["indexes"] == [("memory_embedding_g2", "embedding_g2", model.dimensions)]
+    assert is_made_by(NEW, found, "embedding_g2")
+    assert found["indexes"] == [("memory_embedding_g2", "embedding_g2", 6)]
     assert found["record"] == {
         "key": "memoria",
         "schema_version": 1,
-        "embedder": model.name,
-        "dimensions": model.dimensions,
+        "embedder": "new",
+        "dimensions": 6,
         "generation": 2,
         "last_generation": 2,
     }
-    async with opened(driver, model) as retriever:
+    async with opened(driver, NEW) as retriever:
         recall = await retriever.recall("number 7")
         assert recall.seeds.seeds[0].id == "m7"
         assert recall.seeds.seeds[0].vector_score == pytest.approx(1, abs=1e-5)
         assert recall.trace.degraded == ()
         assert recall.trace.vector_generation == 2
-
-
-async def test_a_memory_without_a_vector_stays_without_one_until_it_is_embedded(
-    driver: neo4j.AsyncDriver,
-) -> None:
-    await memoria.reembed(driver, embedder=NEW)
-    await memoria.finish_reembedding(driver)
+    report = await linker.link(["m1"])
+    assert (report.memories, report.without_embedding) == (1, 0)
+    # A memory without a vector stays without one until it is embedded.
     writer = opened(driver, NEW).writer()
     assert await writer.count_unembedded() == 1
     assert await writer.backfill_embeddings() == 1
     assert (await vectors_of(driver, "embedding_g2"))["ada", "m99"] == vector("new", 6, "number 99")
 
 
-async def test_a_text_that_cannot_be_embedded_is_counted_and_does_not_stop_it(
-    driver: neo4j.AsyncDriver,
-) -> None:
-    await driver.execute_query("MATCH (m:Memory {scope: 'bea', id: 'm3'}) REMOVE m.text")
-    done = await memoria.reembed(driver, embedder=NEW)
-    assert (done.state, done.embedded, done.left) == ("switched", 62, 1)
-    done = await memoria.finish_reembedding(driver)
-    assert (done.state, done.left) == ("finished", 1)
-
-
-async def test_a_vector_that_cannot_be_used_stops_it_and_names_its_memory(
+async def test_a_vector_that_cannot_be_used_stops_it_and_a_missing_text_does_not(
     driver: neo4j.AsyncDriver,
 ) -> None:
     def odd(texts: list[str]) -> list[list[float]]:
@@ -188,6 +176,11 @@ async def test_a_vector_that_cannot_be_used_stops_it_and_names_its_memory(
     model = memoria.CallableEmbedder(odd, dimensions=6, name="new")
     with pytest.raises(memoria.InvalidInputError, match=r"^memory 'm3' of scope 'ada': .*zeros"):
         await memoria.reembed(driver, embedder=model)
+    await driver.execute_query("MATCH (m:Memory {scope: 'bea', id: 'm3'}) REMOVE m.text")
+    done = await memoria.reembed(driver, embedder=NEW)
+    assert (done.state, done.embedded, done.left) == ("switched", 62, 1)
+    done = await memoria.finish_reembedding(driver)
+    assert (done.state, done.left) == ("finished", 1)
 
 
 async def test_roll_back_leaves_the_vectors_as_they_were(driver: neo4j.AsyncDriver) -> None:
@@ -201,30 +194,23 @@ async def test_roll_back_leaves_the_vectors_as_they_were(driver: neo4j.AsyncDriv
     after = await all_of(driver)
     assert after.pop("record") == {**before.pop("record"), "generation": 1, "last_generation": 2}
     assert after == before
-    assert (await opened(driver, OLD).recall("number 7")).seeds.seeds[0].id == "m7"
+    assert (await opened(driver, OLD).find_seeds("number 7")).seeds[0].id == "m7"
 
 
-async def test_what_was_written_since_the_switch_is_counted_when_it_is_rolled_back(
+async def test_a_text_changed_since_the_switch_loses_both_vectors_and_is_counted_by_a_roll_back(
     driver: neo4j.AsyncDriver,
 ) -> None:
     await memoria.reembed(driver, embedder=NEW)
-    await opened(driver, NEW).writer().write([memory(50)])
-    assert (await memoria.roll_back_reembedding(driver)).left == 1
-    assert await opened(driver, OLD).writer().backfill_embeddings() == 2
+    await opened(driver, None).writer().write([memory(3, "changed by one who embeds nothing")])
+    writer = opened(driver, NEW).writer()
+    await writer.write([memory(4, "changed by one who embeds"), memory(50)])
+    found = {i: v for s, i, _, v in (await all_of(driver))["memories"] if s == "ada"}
+    assert found["m3"] == {}
+    assert found["m4"] == {"embedding_g2": vector("new", 6, "changed by one who embeds")}
+    assert (await memoria.roll_back_reembedding(driver)).left == 2, "that had a vector of it"
+    assert await opened(driver, OLD).writer().backfill_embeddings() == 4  # one never had a vector
     vectors = await vectors_of(driver, "embedding")
     assert vectors["ada", "m50"] == vector("old", 4, "number 50")
-
-
-async def test_no_name_of_a_property_or_an_index_comes_twice(driver: neo4j.AsyncDriver) -> None:
-    await memoria.reembed(driver, embedder=NEW)
-    await memoria.roll_back_reembedding(driver)
-    await memoria.reembed(driver, embedder=SAME_SIZE)
-    await memoria.finish_reembedding(driver)
-    await memoria.reembed(driver, embedder=OLD)
-    await memoria.finish_reembedding(driver)
-    found = await all_of(driver)
-    assert is_made_by(OLD, found, "embedding_g4")
-    assert found["indexes"] == [("memory_embedding_g4", "embedding_g4", 4)]
 
 
 # --- what others see ------------------------------------------------------------------------------
@@ -233,40 +219,33 @@ async def test_no_name_of_a_property_or_an_index_comes_twice(driver: neo4j.Async
 async def test_an_open_reader_goes_on_until_the_old_vectors_are_deleted(
     driver: neo4j.AsyncDriver,
 ) -> None:
-    old, words = opened(driver, OLD), opened(driver, None)
-    first = await old.recall("number 7")
-    await words.recall("number 7")
+    old, asleep, longer = (opened(driver, OLD) for _ in range(3))
+    words = opened(driver, None)
+    first, *_ = [await reader.find_seeds("number 7") for reader in (old, asleep, longer, words)]
+    await memoria.reembed(driver, embedder=NEW)
+    await memoria.roll_back_reembedding(driver)
     await memoria.reembed(driver, embedder=SAME_SIZE)
     again = await old.recall("number 7")
-    assert again.seeds == first.seeds
+    assert again.seeds.seeds == first.seeds
     assert again.trace.vector_generation == 1
     await memoria.finish_reembedding(driver)
     with pytest.raises(memoria.DimensionError, match=r"'old', but .* 'same size' since memoria"):
-        await old.recall("number 7")
-    assert (await words.recall("number 7")).seeds.seeds[0].id == "m7"
-
-
-async def test_a_reader_that_slept_through_two_changes_is_told(driver: neo4j.AsyncDriver) -> None:
-    old = opened(driver, OLD)
-    await old.recall("number 7")
-    for model in (NEW, SAME_SIZE):
-        await memoria.reembed(driver, embedder=model)
-        await memoria.finish_reembedding(driver)
-    with pytest.raises(memoria.DimensionError, match="same size"):
-        await old.recall("number 7")
-
-
-async def test_a_reader_whose_embedder_came_back_reads_the_live_vectors(
-    driver: neo4j.AsyncDriver,
-) -> None:
-    old = opened(driver, OLD)
-    await old.recall("number 7")
-    for model in (NEW, OLD):
-        await memoria.reembed(driver, embedder=model)
-        await memoria.finish_reembedding(driver)
-    recall = await old.recall("number 7")
+        await old.find_seeds("number 7")
+    assert (await words.find_seeds("number 7")).seeds[0].id == "m7"
+    # One whose embedder came back reads the live vectors.
+    await memoria.reembed(driver, embedder=OLD)
+    await memoria.finish_reembedding(driver)
+    recall = await asleep.recall("number 7")
     assert recall.seeds.seeds[0].vector_score == pytest.approx(1, abs=1e-5)
-    assert (recall.trace.vector_generation, recall.trace.degraded) == (3, ())
+    assert (recall.trace.vector_generation, recall.trace.degraded) == (4, ())
+    # One that slept through all changes is told.
+    await memoria.reembed(driver, embedder=NEW)
+    await memoria.finish_reembedding(driver)
+    with pytest.raises(memoria.DimensionError, match="'new'"):
+        await longer.find_seeds("number 7")
+    found = await all_of(driver)  # no name of a property or an index came twice
+    assert is_made_by(NEW, found, "embedding_g5")
+    assert found["indexes"] == [("memory_embedding_g5", "embedding_g5", 6)]
 
 
 async def test_a_reader_opened_too_early_or_too_late_is_told_what_to_use(
@@ -290,6 +269,8 @@ async def test_an_open_writer_is_refused_after_the_switch_and_writes_nothing(
         await writer.write([memory(70 + n)])
     await writers[3].append("talk", [memoria.Message(text="The oven is warm.")])
     await writers[4].write([memoria.Document(id="d", text="About the oven.")])
+    of_a_caller, given = opened(driver, None).writer(), (1.0, 0.0, 0.0, 1.0)
+    await of_a_caller.write([memoria.Memory(id="own", kind="Event", text="own", embedding=given)])
     await memoria.reembed(driver, embedder=SAME_SIZE)
     before = await all_of(driver)
     refused: list[Callable[[], Coroutine[Any, Any, object]]] = [
@@ -303,40 +284,11 @@ async def test_an_open_writer_is_refused_after_the_switch_and_writes_nothing(
     for write in refused:
         with pytest.raises(memoria.DimensionError, match="memoria reembed"):
             await write()
-    assert await all_of(driver) == before
-
-
-async def test_vectors_of_a_caller_are_refused_after_the_switch(driver: neo4j.AsyncDriver) -> None:
-    writer = opened(driver, None).writer()
-    given = [memoria.Memory(id="own", kind="Event", text="own", embedding=(1.0, 0.0, 0.0, 1.0))]
-    await writer.write(given)
-    await memoria.reembed(driver, embedder=SAME_SIZE)
     with pytest.raises(memoria.DimensionError, match="make its vectors with the new embedder"):
-        await writer.write([memoria.Memory(**{**vars_of(given[0]), "id": "own2"})])
-
-
-def vars_of(given: memoria.Memory) -> dict[str, Any]:
-    return {name: getattr(given, name) for name in ("kind", "text", "embedding")}
-
-
-async def test_a_text_changed_during_it_loses_the_vectors_of_both_models(
-    driver: neo4j.AsyncDriver,
-) -> None:
-    await memoria.reembed(driver, embedder=NEW)
-    await opened(driver, None).writer().write([memory(3, "changed by one who embeds nothing")])
-    await opened(driver, NEW).writer().write([memory(4, "changed by one who embeds")])
-    found = {i: v for s, i, _, v in (await all_of(driver))["memories"] if s == "ada"}
-    assert found["m3"] == {}
-    assert found["m4"] == {"embedding_g2": vector("new", 6, "changed by one who embeds")}
-
-
-async def test_linking_uses_the_live_vectors(driver: neo4j.AsyncDriver) -> None:
-    linker = opened(driver, None).linker(config=memoria.SimilarityLinkConfig(min_cosine=0.0))
-    assert (await linker.link(["m1"])).memories == 1
-    await memoria.reembed(driver, embedder=NEW)
-    await memoria.finish_reembedding(driver)
-    report = await linker.link(["m1"])
-    assert (report.memories, report.without_embedding) == (1, 0)
+        await of_a_caller.write(
+            [memoria.Memory(id="own2", kind="Event", text="own", embedding=given)]
+        )
+    assert await all_of(driver) == before
 
 
 async def test_counts_exports_and_the_doctor_know_of_it(

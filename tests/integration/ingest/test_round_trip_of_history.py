@@ -241,8 +241,8 @@ async def test_what_a_foreign_graph_holds_in_place_of_history_is_named(
     skipped: list[Skipped] = []
     lines = [line async for line in export_lines(store, scope=scope, on_skipped=skipped.append)]
     assert lines == [
-        '{"id":"a","kind":"Event","text":"t","learned":{"confirmed":2}}',
-        '{"id":"b","kind":"Event","text":"t"}',
+        '{"id":"a","kind":"Event","text":"t","created_at":null,"learned":{"confirmed":2}}',
+        '{"id":"b","kind":"Event","text":"t","created_at":null}',
         '{"source":"a","target":"b","relation":"r","weight":0.5,"learned":{"lif_weight":1.5}}',
         '{"source":"b","target":"a","suppresses":"conflicts"}',
     ]

@@ -114,7 +114,7 @@ async def test_the_use_of_a_memory_is_learned_once_the_database_is_back(
 async def test_what_the_reply_of_a_turn_cites_was_used(
     memory: AgentMemory, store: Store, scope: str
 ) -> None:
-    prompt = HookCall(event="prompt", scope=scope, harness="claude", prompt=QUESTION, deadline_s=9)
+    prompt = HookCall(event="prompt", scope=scope, harness="claude", prompt=QUESTION, deadline_s=60)
     assert await answer_hook(memory, prompt)
 
     async def end(*said: tuple[str, str]) -> None:

@@ -23,6 +23,9 @@ from memoria.local.settings import Layout
 from tests.effort import effort
 from tests.servers import home_with_jars
 
+# How long a run of the tests may make its cache; seconds.
+CACHE_S = 300
+
 PARENT = """
 import asyncio, sys
 from pathlib import Path
@@ -176,3 +179,23 @@ async def test_an_ephemeral_server_dies_with_its_killed_parent(home: Path) -> No
         finally:
             parent.kill()
     await eventually(lambda: is_gone(pid) and not folder.exists())
+
+
+async def test_a_server_can_start_from_the_cache_that_another_has_written(
+    home: Path, request: pytest.FixtureRequest
+) -> None:
+    """The cache of the tests, which was made as a user's is: see ``tests/java.py``."""
+    kept = getattr(request.config, "cache", None)
+    if kept is None:
+        pytest.skip("no folder for the cache: pytest runs without its cacheprovider")
+    cache = kept.mkdir("java") / "classes.aot"
+    for _ in range(CACHE_S):
+        if cache.exists():
+            break
+        await asyncio.sleep(1.0)
+    assert cache.exists(), f"the cache of the tests was not made within {CACHE_S} s"
+    required = [f"-XX:AOTCache={cache}", "-XX:AOTMode=on"]  # Java ends if it does not fit
+    async with LocalNeo4j.ephemeral(
+        home, heap_mb=256, page_cache_mb=16, java_options=required
+    ) as server:
+        assert await ask(server, WRITE) == [42]

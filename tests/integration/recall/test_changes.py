@@ -15,7 +15,7 @@ from memoria.errors import QueryError
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.store.queries import Query
-from memoria.types import Message, Recall
+from memoria.types import Memory, Message, Recall
 from tests.integration.recall.test_round_trips import Wire, wire
 from tests.integration.recall.test_when import WORDS
 from tests.oracle.agreement import remove
@@ -176,7 +176,7 @@ async def test_remember_names_what_a_text_may_replace_and_only_a_word_replaces_i
     assert older not in {one.id for one in found.ranked}
 
 
-async def test_a_text_that_is_stored_is_reported_though_what_it_may_replace_can_not_be_read(
+async def test_what_a_text_may_replace_is_not_read_again_after_it_was_stored(
     dana: GraphRetriever, store: Store
 ) -> None:
     class Refusing(Store):
@@ -191,10 +191,23 @@ async def test_a_text_that_is_stored_is_reported_though_what_it_may_replace_can_
             Refusing.has_written |= query.mode == "write"
             return records
 
+    text = "My boss is Dea Moor"
+    [vector] = await WORDS.embed_documents([text])
+    other = Memory(id="other", kind="Event", text="Swifts nest under roofs", embedding=vector)
+    await dana.writer().write([other])
     refusing = Refusing(store.driver, database=store.database)
     retriever = GraphRetriever(refusing, scope=dana.scope, embedder=WORDS, config=dana.config)
-    done = await AgentMemory(retriever).remember("My boss is Dea Moor")
-    assert done.data["may_replace"]
-    assert done.text.startswith("Remembered.")
+    done = await AgentMemory(retriever).remember(text)
+    assert done.data["similar"][0]["id"] == "other"
+    [older, *more] = done.data["may_replace"]
+    assert "other" not in {older, *more}, "it has no word in common with the text"
+    for said, text in (
+        ("我的老板是李明", "我的老板是王芳"),
+        ("ผมทำงานที่เชียงใหม่", "ผมทำงานที่กรุงเทพ"),
+    ):  # a sentence is one word there
+        [vector] = await WORDS.embed_documents([text])
+        await dana.writer().write([Memory(id=said, kind="Event", text=said, embedding=vector)])
+        assert said in (await AgentMemory(dana).remember(text)).data["may_replace"]
+    assert f"may be outdated now: [{older}]" in done.text
     assert Refusing.has_written
     assert (await dana.get([done.data["id"]])).memories

@@ -138,6 +138,39 @@ async def test_a_mistyped_kind_or_tag_is_a_note_of_the_recall(store: Store, crow
     assert (await retriever.recall("bun", where=MemoryFilter(kinds=["Event"]))).trace.notes == ()
 
 
+async def test_a_recall_says_which_limits_no_memory_fits(
+    store: Store, crowd: str, scope: str
+) -> None:
+    retriever = GraphRetriever(store, scope=crowd)
+    early = MemoryFilter(kinds=["Event"], created_before=MADE - DAY, metadata={"n": 2})
+    for where, as_of, said in (
+        (early, None, "kinds: Event; made before: 2026-05-01T12:00:00+00:00; metadata: n"),
+        (
+            MemoryFilter(kinds=["Event"], exclude_ids=RARE),
+            None,
+            f"kinds: Event; all but {len(RARE)} ids",
+        ),
+        (None, MADE - 9 * DAY, "as of: 2026-04-23T12:00:00+00:00"),
+    ):
+        found = await retriever.recall("bun", where=where, as_of=as_of)
+        one = "one of these limits" if ";" in said else "it"
+        note = f"no memory of the scope fits ({said}): widen {one}, or leave it out"
+        assert (found.ranked, found.trace.notes) == ((), (note,))
+        [empty, both] = [
+            await retriever.recall("bun", where=where, as_of=as_of, scopes=scopes)
+            for scopes in ([scope], [scope, crowd])
+        ]
+        assert (empty.trace.notes, both.trace.notes) == ((), (note,))
+    # Something fits, so other words may find it; and what was found says that something fits.
+    for scopes, query in (([crowd], "xylophone"), ([scope, crowd], "bun")):
+        found = await retriever.recall(query, where=MemoryFilter(kinds=["Event"]), scopes=scopes)
+        assert (bool(found.ranked), found.trace.notes) == (query == "bun", ())
+    # A wrong name is worth a word all the same.
+    found = await retriever.recall("xylophone", where=MemoryFilter(kinds=["Evnt", "Event"]))
+    said = "no memory of the scope has the kind 'Evnt'; did you mean 'Event'?"
+    assert found.trace.notes == (said,)
+
+
 async def test_memories_without_a_vector_become_seeds_only_if_they_fit(
     store: Store, scope: str
 ) -> None:
@@ -216,7 +249,8 @@ async def test_energy_passes_through_what_does_not_fit_and_its_text_stays_out(
     assert [item.id for item in recall.context.items] == ["a", "c"]
     assert [(item.id, item.reason) for item in recall.context.omitted] == [("b", "filter")]
     assert "a link between" not in recall.context.text
-    assert ranked_from(plain_recall(recall)) == tuple(entry.id for entry in recall.ranked)
+    paths = (*recall.paths, *recall.needed, *recall.hits)
+    assert ranked_from(plain_recall(recall), paths) == recall.ranked
 
 
 async def test_a_memory_that_does_not_fit_is_no_seed_though_it_matches_best(

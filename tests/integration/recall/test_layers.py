@@ -22,7 +22,7 @@ from memoria.recall.context.config import ContextConfig
 from memoria.recall.replay import replay
 from memoria.recall.seeds.config import SeedConfig
 from memoria.retriever import GraphRetriever
-from memoria.serialize import plain_recall, trace_from
+from memoria.serialize import edges_from, plain_recall, trace_from
 from memoria.store import Store
 from memoria.store.queries import Query
 from memoria.types import Memory, Recall, Relation, Seed
@@ -133,6 +133,9 @@ async def test_equal_ids_in_two_scopes_are_two_memories(store: Store, scope: str
         texts = " ".join(memory.text for memory in path.memories)
         assert ("Tom" in texts or "new" in texts) == (path.scope == team), "no path crosses"
     assert len({path.place for path in found.leading.paths}) == len(found.leading.paths)
+    edges = [(edge.scope, edge.source, edge.relation, edge.target) for edge in found.edges]
+    assert edges == [(name, "m1", "caused_by", "m2") for name in (scope, team)]
+    assert edges_from(plain_recall(found)) == found.edges
     for format_ in ("markdown", "json"):
         config = RetrieverConfig(context=ContextConfig(format=format_))
         text = (await memory.recall("the oven", config=config)).context.text

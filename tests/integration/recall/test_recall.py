@@ -354,6 +354,23 @@ async def test_context_is_in_the_order_and_format_of_the_settings(
     assert {item.id for item in plain.context.items} == set("abcd")
 
 
+async def test_an_edge_between_two_memories_is_shown_though_no_path_took_it(
+    retriever: GraphRetriever,
+) -> None:
+    texts = {"film": "The film", "director": "Lana, director", "actor": "Keanu, actor"}
+    memories = [Memory(id=id_, kind="Event", text=text) for id_, text in texts.items()]
+    edges = [
+        Relation(source=one, target="film", relation=relation, weight=0.9)
+        for one, relation in (("director", "DIRECTED"), ("actor", "ACTED_IN"))
+    ]
+    await retriever.writer().write(memories, edges)
+    config = RetrieverConfig(strategy=TransferEnergy(min_activation=1.0))  # no energy arrives
+    recall = await retriever.recall("film director actor", config=config)
+    assert not [hop for path in recall.paths for hop in path.hops]
+    assert "DIRECTED" in recall.context.text
+    assert "ACTED_IN" in recall.context.text
+
+
 @pytest.mark.parametrize(
     ("threshold", "duplicates"), [(None, {}), (0.95, {"near": "best"}), (0.999, {})]
 )

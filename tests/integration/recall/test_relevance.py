@@ -11,7 +11,7 @@ from memoria.graph.hydrate import hydrate
 from memoria.recall.ranking import Facts, FactsRequest, ask_facts
 from memoria.recall.ranking.candidates import MAX_DEGREE, Past
 from memoria.store import Store
-from memoria.types import Memory, MemoryFilter, Relation
+from memoria.types import Edge, Memory, MemoryFilter, Relation
 from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS
 
@@ -44,6 +44,7 @@ async def test_cosines_degrees_and_edges_among_candidates(store: Store, scope: s
         "b": [("a", 0.2, False), ("a", 0.7, True)],
         "c": [],
     }
+    assert facts.edges == (Edge(source="b", target="a", relation="strong"),)
     assert (await ask(store, scope, "a", vector=None)).cosines == {}
 
 

@@ -16,14 +16,19 @@ import pytest
 from memoria.recall.config import RetrieverConfig
 from memoria.recall.explore import ExploreRequest, HydrateAt, Listener
 from memoria.recall.explore import explore as run_explorations
+from memoria.recall.limits import why_unfound
+from memoria.recall.seeds import VECTORS_PENDING, SeedRequest
+from memoria.recall.seeds.config import SeedConfig
 from memoria.recall.strategies import STRATEGIES, LeakyIntegrateAndFire, RunInput, TransferEnergy
 from memoria.retriever import GraphRetriever
 from memoria.store import Records, Session, Store
 from memoria.store.config import StoreConfig
 from memoria.store.queries import Query
-from memoria.types import Exploration, RelationRoles, Seed
+from memoria.types import Exploration, Memory, MemoryFilter, RelationRoles, Seed
+from memoria.writer import GraphWriter
 from tests.cases import HERE, edge, full_tree, graph
-from tests.integration.conftest import WEB_SCOPE
+from tests.integration.conftest import WEB_NODES, WEB_SCOPE
+from tests.integration.test_pending import Moody
 from tests.oracle.agreement import assert_agreement, explore_with_engine, write
 from tests.oracle.transfer import Graph, explore, with_transfer
 
@@ -192,6 +197,47 @@ async def test_recall_reads_texts_and_what_ranking_needs_in_one_query(
     assert (first, last) == ("RUN seeds.text", "RUN ranking.candidates")
     assert sorted(meanwhile) == ["RUN recall.needs"] + ["RUN strategies.level"] * levels
     assert wire.records == len(wire.sent)
+
+
+async def test_a_pending_vector_costs_no_round_trip(
+    driver: neo4j.AsyncDriver, scope: str, wire: Wire
+) -> None:
+    sent = []
+    for pending, embedder in enumerate((Moody(), Moody("down"))):
+        writer = GraphWriter(driver, scope=scope, embedder=embedder)
+        await writer.write([Memory(id=f"m{pending}", kind="Event", text="the mill closed")])
+        retriever = GraphRetriever(driver, scope=scope, embedder=Moody())
+        await retriever.recall("the mill")  # opens the connections
+        wire.clear()
+        recall = await retriever.recall("the mill")
+        sent.append(sorted(wire.sent))
+        notes = [note for note in recall.trace.notes if note.startswith(VECTORS_PENDING)]
+        assert recall.seeds.pending == len(notes) == pending
+        assert recall.trace.degraded == ()
+    assert sent[0] == sent[1]
+
+
+async def test_the_reason_for_finding_nothing_costs_little(
+    warm: GraphRetriever, wire: Wire
+) -> None:
+    for where in (None, MemoryFilter(exclude_ids=["n1"])):
+        found = await warm.recall("xylophone", where=where)
+        assert (found.ranked, found.trace.notes) == ((), ())
+    assert wire.count("RUN graph.scope_size") == 0, "agents exclude memories in every turn"
+    request = SeedRequest(
+        text="web",
+        vector=None,
+        scope=WEB_SCOPE,
+        where=MemoryFilter(metadata={"channel": "phone"}),
+        dialect="procedure",
+        config=SeedConfig(),
+        until=None,
+    )
+    for most, read in ((WEB_NODES, ["RUN seeds.fits"]), (WEB_NODES - 1, [])):
+        wire.clear()
+        said = await why_unfound(warm.store, request, RetrieverConfig(), most=most)
+        assert wire.sent == ["RUN graph.scope_size", *read]
+        assert bool(said) == bool(read)
 
 
 @pytest.mark.usefixtures("all_at_once")

@@ -180,6 +180,7 @@ OTHER: dict[str, dict[str, Any]] = {
         "min_activation": 0.5,
         "tag_sim_floor": 1.0,
         "max_branches": 1,
+        "seed_branches": 1,
         "round_trips": "single",
     },
     "lif": {

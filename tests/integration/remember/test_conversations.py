@@ -279,8 +279,23 @@ async def test_an_id_that_has_another_text_is_an_error_and_writes_nothing(
     assert (await recut.append("x", again)).known == 4
     assert await graph_of(driver, scope) == graph
 
-    report = await append_first(chat, "x", [cat, Message(id="b", text="one"), part])
-    assert (report.messages, report.known) == (1, 1)
+    class Counting(Store):
+        reads = 0
+
+        async def run(self, *args: Any, **kwargs: Any) -> Any:
+            Counting.reads += 1
+            return await super().run(*args, **kwargs)
+
+    one, two, three = (Message(id="b", text=text) for text in ("one", "two", "three"))
+    counting = Counting(driver, config=store.config)
+    chat = ConversationWriter(counting, scope=scope)
+    report = await append_first(chat, "x", [cat, one, part, two])
+    assert (report.messages, report.known) == (1, 3)
+    Counting.reads = 0
+    assert (await append_first(chat, "x", [one, part])).known == 2
+    unchanged, Counting.reads = Counting.reads, 0
+    assert (await append_first(chat, "x", [three, cat, part])).known == 3
+    assert 0 < Counting.reads == unchanged  # sent once
 
 
 async def test_a_number_never_takes_the_id_of_a_message_before(

@@ -412,6 +412,16 @@ async def test_of_the_parts_of_a_note_an_overview_names_the_newest(
     assert found["questions"] == ["Mixers", "Ovens"]
 
 
+async def test_statements_are_not_offered_as_questions(retriever: GraphRetriever) -> None:
+    said = ["The bus was late.", "Who has the key?", "Fine.", *(f"Tree {n}." for n in range(50))]
+    chat = [Message(text=text, role="user") for text in said]
+    await retriever.conversations().append("today", chat)
+    await retriever.writer().remember("The van is red.")
+    async with serving(retriever) as page, client_of(page) as client:
+        found = (await client.get("/api/overview", params={"scope": retriever.scope})).json()
+    assert found["questions"] == ["Who has the key?"]
+
+
 async def test_a_memory_comes_with_its_versions_and_its_conversation(
     retriever: GraphRetriever,
 ) -> None:

@@ -38,7 +38,9 @@ from memoria.cli.mcp import Serving
 from memoria.errors import EmptyScopeError, InvalidInputError, UnavailableError
 from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.recall.context import estimate_tokens
+from memoria.recall.limits import labels_for_ids
 from memoria.recall.packing import WEAK_RELEVANCE
+from memoria.recall.seeds import pending_note
 from memoria.recall.strategies import TransferEnergy
 from memoria.store import Store
 from memoria.store.queries import Query
@@ -46,6 +48,7 @@ from memoria.types import (
     ContextItem,
     ContextPack,
     FoundMemories,
+    MemoryFilter,
     MemoryNode,
     Neighbour,
     Neighbourhood,
@@ -131,6 +134,13 @@ def test_an_answer_with_nothing_in_it_says_in_numbers_how_little_was_found() -> 
         "the best of 2 memories has a relevance of 0.031)"
     )
     assert why_empty(recall()) == "(nothing was found: ask in other words)"
+    limited = replace(recall(), trace=replace(recall().trace, notes=("no memory fits (tags: a)",)))
+    assert why_empty(limited) == "(nothing was found: no memory fits (tags: a))"
+    labels = labels_for_ids(MemoryFilter(exclude_ids=["[x1]"]))
+    notes = (*labels, pending_note(Seeds(seeds=(), pending=1)))
+    assert why_empty(replace(limited, trace=replace(limited.trace, notes=notes))) == (
+        "(nothing was found: ask in other words)"
+    )
 
 
 def test_the_data_of_a_recall_has_the_relevance_of_each_memory() -> None:
@@ -286,6 +296,8 @@ async def test_a_label_stands_for_a_memory_of_the_last_answer_that_gave_it() -> 
     assert kept.place_of("a", "a1", first.trace.id) == ("", "x")
     assert kept.place_of("a", "a2", second.trace.id) == ("", "a2")
     assert kept.place_of("b", "a1") == ("", "a1"), "another scope"
+    named = {name: kept.place_of("a", name)[1] for name in given[:4]}
+    assert (kept.labelled("a", given), kept.labelled("b", given)) == (named, {})
     with pytest.raises(InvalidInputError, match="recall again"):
         kept.place_of("b", "a1", first.trace.id)
 

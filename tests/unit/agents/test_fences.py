@@ -57,7 +57,7 @@ def answers(rng: random.Random) -> Iterator[str]:
     node = MemoryNode(
         id=id_, kind=kind, text=text, tags=[tag], created_at=datetime(2026, 1, 1, tzinfo=UTC)
     )
-    yield remembered(done, now, [node])
+    yield remembered(replace(done, older=(node,)), now)
     opened = Opened(500, estimate_tokens)
     opened.superseded = {id_: kind}
     near = Neighbour(memory=node, relation=relation, direction="in", weight=1.0)

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from jsonschema import Draft202012Validator
 from pydantic import ValidationError
@@ -17,10 +18,14 @@ from starlette.exceptions import HTTPException
 from memoria import errors
 from memoria.agents.calls import FORGETTING, READING, WRITING
 from memoria.agents.http.admission import Admission
+from memoria.agents.http.app import api_route
 from memoria.agents.http.description import attributes_of, described, model_of
 from memoria.agents.http.operations import OPERATIONS
 from memoria.agents.http.problems import WrongArguments, problem_of, response_of
 from memoria.agents.http.repeats import Repeats
+from memoria.agents.mcp.grants import Grant, line_of
+from memoria.cli.mapping import MappedConnection
+from memoria.cli.mcp import Exploring, Serving
 from tests.docs.blocks import read_blocks
 from tests.for_each import for_each
 
@@ -49,10 +54,37 @@ def test_every_field_of_an_answer_is_described_and_there_but_for_those_of_severa
         for field, about in schema.get("properties", {}).items():
             described_ = about.get("description") or "$ref" in about
             assert described_, f"{name}.{field}"
-        if not name.endswith("Request") and name != "Message":
+        if not name.endswith("Request") and name not in {"Message", "RecallFilter"}:
             assert set(schema["properties"]) - set(schema["required"]) <= may_lack, name
     assert "also_read" not in SCHEMAS["Recalled"]["required"]
     assert {"scope", "text"} <= {*SCHEMAS["Recalled"]["required"]}
+
+
+@pytest.mark.parametrize(
+    ("mapping", "read_only", "said"),
+    [
+        ("graphiti", False, "a mapping writes nothing: to write, use memoria's own graph"),
+        (None, True, "it was started with --read-only"),
+        (None, False, "this token may only read"),
+    ],
+)
+async def test_a_write_that_is_refused_says_why(
+    tmp_path: Path, mapping: str | None, said: str, *, read_only: bool
+) -> None:
+    file = tmp_path / "tokens.txt"
+    file.write_text(line_of("reader", Grant(scope="a", read_only=True)), encoding="utf-8")
+    serving = Serving(tokens=file, read_only=read_only)
+    connection = MappedConnection(uri="bolt://127.0.0.1:1", mapping=mapping)
+    memories, rights = serving.opened("a", connection, "none", Exploring())
+    transport = httpx2.ASGITransport(api_route(memories, rights, is_guarded=True))
+    async with httpx2.AsyncClient(
+        transport=transport,
+        base_url="http://127.0.0.1:8765/v1",
+        headers={"authorization": "Bearer reader"},
+    ) as client:
+        answer = await client.post("remember", json={"text": "New."})
+    assert answer.status_code == 403
+    assert said in answer.json()["detail"]
 
 
 def test_the_description_refers_to_nothing_that_is_not_there() -> None:

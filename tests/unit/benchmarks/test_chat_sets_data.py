@@ -193,6 +193,40 @@ def test_the_statements_are_hidden_in_a_year_of_daily_life() -> None:
     assert len({row["text"] for row in found}) == len(found)
 
 
+def test_what_is_remembered_is_asked_for_in_each_way() -> None:
+    count = Counter(row["category"] for row in rows("remembered", "questions"))
+    assert count == {"now": 59, "before": 16, "course": 12, "unchanged": 13, "never": 15}
+    scopes = {row["chat"]: row["language"] for row in rows("remembered", "questions")}
+    assert Counter(scopes.values()) == {"en": 5, "de": 1, "fr": 1}
+
+
+def test_remembered_texts_and_messages_are_in_the_order_of_time() -> None:
+    assert len(messages("remembered")) == len(rows("remembered", "messages"))
+    last: dict[str, datetime] = {}
+    for row in rows("remembered", "messages"):
+        at = when(row["created_at"])
+        assert last.get(row["chat"], at) <= at, row["id"]
+        assert ("role" in row) != row.get("remembered", False), row["id"]
+        last[row["chat"]] = at
+
+
+def test_the_evidence_of_remembered_is_newer_than_what_it_replaces() -> None:
+    for row in rows("remembered", "questions"):
+        times = [
+            when(messages("remembered")[row["chat"], id_]["created_at"])
+            for id_ in (*row["older"], *row["evidence"])
+        ]
+        assert times == sorted(times), row["id"]
+        assert bool(row["evidence"]) == row["answerable"]
+        assert bool(row["older"]) == (row["category"] == "now"), row["id"]
+
+
+def test_no_text_is_remembered_twice() -> None:
+    texts = [row["text"] for row in (*rows("remembered", "pool"), *rows("remembered", "messages"))]
+    replies = {row["text"] for row in rows("remembered", "messages") if "role" in row}
+    assert len({*texts} - replies) == len([text for text in texts if text not in replies])
+
+
 def test_asides_has_200_messages_that_ask_nothing_and_40_that_ask_memory() -> None:
     found = rows("asides", "messages")
     silent = Counter(row["language"] for row in found if not row["asks"])

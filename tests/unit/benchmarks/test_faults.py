@@ -17,7 +17,7 @@ from benchmarks.faults.command import FAMILIES, KEYS, kept, numbers_of, parsed, 
 from benchmarks.faults.page import again, markdown, read
 from benchmarks.faults.table import Attempt, Row, Tally, tally
 
-PAGE = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "project" / "reliability.md").read_text(encoding="utf-8")
 LONG_S = 60.0
 
 

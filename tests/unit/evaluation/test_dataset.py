@@ -274,6 +274,7 @@ async def test_supplied_vectors_belong_to_the_ranked_nodes_in_order(tmp_path: Pa
     [
         (np.ones((3, 2), dtype=np.float16), "3 rows for 2 ranked nodes"),
         (np.ones(2, dtype=np.float16), "two axes"),
+        (np.ones((2, 4097), dtype=np.float16), "up to 4096 numbers"),
         (np.array([[1, 1], [0, 0]], dtype=np.float16), "row 1 has only zeros"),
         (np.array([[1, np.nan], [1, 1]], dtype=np.float16), "row 0"),
         (

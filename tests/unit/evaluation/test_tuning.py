@@ -26,6 +26,7 @@ from memoria.evaluation import (
     tuning,
 )
 from memoria.evaluation.foreign import SMALL_TALK
+from memoria.recall.ranking.calibration import ABOVE, LEANING, MARGIN
 from memoria.recall.ranking.config import FEATURES, RelevanceConfig
 from tests.unit.evaluation.test_evaluation import dataset
 
@@ -155,7 +156,9 @@ def test_a_match_never_speaks_against_a_memory_but_an_echo_may() -> None:
 
 def near(number: int, gold: str, margin: float, *, rise: float = 0.5) -> Answer:
     """A message of which c is the best match, more or less nearer than small talk."""
-    found = replace(answer(number, gold, (0.0, 0.0, 1.0)), margin=margin, leaning=0.0)
+    found = replace(
+        answer(number, gold, (0.0, 0.0, 1.0)), likeness={MARGIN: margin, LEANING: 0.0, ABOVE: 0.0}
+    )
     found.features[:, FEATURES.index("cosine_rise")] = (0.0, 0.0, rise)
     return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -281,22 +282,21 @@ def test_vectors_are_not_made_in_a_mapped_graph() -> None:
 PARTS = ("see m.text", "a:SUPPRESSES", "labels(m)", "r.weight", "the wanted m", "m", "// use: m(a)")
 
 
-@for_each("name", PARTS)
-@for_each("place", ["label", "text", "type"])
-def test_a_name_stays_as_it_is_in_every_query(name: str, place: str) -> None:
-    def texts(**given: str) -> dict[str, str]:
-        made = GraphMapping(
-            nodes=(node(label=given.get("label", "PlainA"), text=(given.get("text", "plain_b"),)),),
-            edges=(edge(type=given.get("type", "PLAIN_C")),),
-        )
-        translation = Translation(made)
-        found = {}
-        for each in names():
-            with suppress(MappingError):
-                found[each] = translation.query(load(each)).text
-        return found
+@cache
+def texts(label: str = "PlainA", text: str = "plain_b", type_: str = "PLAIN_C") -> dict[str, str]:
+    """All queries that can be asked of a mapped graph with these names."""
+    made = GraphMapping(nodes=(node(label=label, text=(text,)),), edges=(edge(type=type_),))
+    translation = Translation(made)
+    found = {}
+    for each in names():
+        with suppress(MappingError):
+            found[each] = translation.query(load(each)).text
+    return found
 
-    plain = {"label": "PlainA", "text": "plain_b", "type": "PLAIN_C"}[place]
+
+@for_each("name", PARTS)
+@for_each("place, plain", [("label", "PlainA"), ("text", "plain_b"), ("type_", "PLAIN_C")])
+def test_a_name_stays_as_it_is_in_every_query(name: str, place: str, plain: str) -> None:
     expected = {key: text.replace(plain, name) for key, text in texts().items()}
     assert expected
     assert texts(**{place: name}) == expected

@@ -205,7 +205,7 @@ DATABASES: list[tuple[GraphMapping, Inventory, str]] = [
     (BY_VECTORS, database(vectors(state="FAILED")), "is FAILED: drop it"),
 ]
 FACTS = [
-    (None, "create a full-text index on the relationships"),
+    (None, "name the property with their text as fact, or leave fulltext_index out"),
     (words(type="RANGE", labels=("LIKE",)), "not a FULLTEXT index on relationships 'LIKE'"),
     (words(labels=("LIKE",)), "not a FULLTEXT index on relationships 'LIKE'"),
     (words(entity="RELATIONSHIP", labels=("HATE",)), "name another one, or leave"),
@@ -215,6 +215,21 @@ for found, said in FACTS:
     own = mapping()
     own = replace(own, edges=(EdgeMapping(type="LIKE", fulltext_index="w"),))
     DATABASES.append((own, database(*([found] if found else [])), said))
+likes = EdgeMapping(type="LIKE", fact="why", fulltext_index="w")
+hates = EdgeMapping(type="HATE", relation="how", fulltext_index="w")
+BY_WORDS_OF_FACTS = replace(mapping(), edges=(likes, hates))
+DATABASES += [
+    (
+        BY_WORDS_OF_FACTS,
+        database(),
+        r"Create it.* FOR \(\)-\[n:`LIKE`\|`HATE`\]-\(\) ON EACH \[n.`why`, n.`how`\]",
+    ),
+    (
+        BY_WORDS_OF_FACTS,
+        database(words(name="w2", entity="RELATIONSHIP", labels=("LIKE",), properties=("why",))),
+        "set fulltext_index to 'w2'",
+    ),
+]
 
 ON_FACTS: dict[str, Any] = {"entity": "RELATIONSHIP", "labels": ("LIKE",)}
 FACT_VECTORS = [

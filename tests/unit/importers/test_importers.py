@@ -73,6 +73,11 @@ def turn(uuid: str, role: str, content: Any, **more: Any) -> dict[str, Any]:
     return {**fields, "message": message, **more}
 
 
+def text(words: str) -> dict[str, Any]:
+    """A block of a message."""
+    return {"type": "text", "text": words}
+
+
 def test_a_session_of_claude_code_is_what_was_said(tmp_path: Path) -> None:
     tool = {"type": "tool_use", "name": "Bash", "input": {"command": "ls"}}
     folder = tmp_path / "projects"
@@ -85,21 +90,30 @@ def test_a_session_of_claude_code_is_what_was_said(tmp_path: Path) -> None:
         turn("u2", "user", "<command-name>/clear</command-name>"),
         turn("u3", "user", "caveat", isMeta=True),
         turn("x1", "assistant", "of a helper", isSidechain=True),
+        turn("e1", "assistant", "API Error: 500", isApiErrorMessage=True),
+        turn("u5", "user", [text("<system-reminder>Be brief.</system-reminder>"), text("Since?")]),
+        turn("u6", "user", "<ide-file>x.py</ide-file>\n<some-note>y</some-note>\nBy <b>whom</b>?"),
+        turn("u7", "user", "<command-name>/mend</command-name>\n<command-args>it</command-args>"),
+        turn("u8", "user", "<my-shed> is an element."),
+        turn("u9", "user", [text("[Request interrupted by user for tool use]")]),
     ]
-    lines(folder / "-home-ada-shed" / "s1.jsonl", *session, end='\n{"type": "us')
+    path = lines(folder / "-home-ada-shed" / "s1.jsonl", *session, end='\n{"type": "us')
+    path.write_text(path.read_text("utf-8").replace("}\n{", "}{", 1), "utf-8")  # a lost line break
     summary = {"type": "summary", "summary": "Paint of the shed", "leafUuid": "u4"}
     more = turn("u4", "user", "And the roof?")
     lines(folder / "-home-ada-shed" / "s2.jsonl", session[1], more, summary)
     found, reasons = counted(read_claude_code, folder)
     assert [(each.source, each.id, each.title, said(each)) for each in found] == [
         ("claude", "s1", "/srv/shed", [
-            ("user", "Why is the shed red?"), ("assistant", "It was painted.")]),
+            ("user", "Why is the shed red?"), ("assistant", "It was painted."),
+            ("user", "Since?"), ("user", "By <b>whom</b>?"), ("user", "/mend it"),
+            ("user", "<my-shed> is an element.")]),
         ("claude", "s2", "Paint of the shed", [("user", "And the roof?")]),
     ]  # fmt: skip
-    assert [message.id for message in found[0].messages] == ["u1", "a2"]
+    assert [message.id for message in found[0].messages] == ["u1", "a2", "u5", "u6", "u7", "u8"]
     assert found[0].messages[0].created_at == datetime(2026, 3, 2, 9, tzinfo=UTC)
     assert reasons == {
-        "thoughts": 1, "tool call": 1, "result of a tool": 1, "internal": 2,
+        "thoughts": 1, "tool call": 1, "result of a tool": 1, "internal": 7,
         "message between agents": 1, "repeated": 1, "line that is broken off": 1,
     }  # fmt: skip
     assert detect_format(folder) == "claude-code"
@@ -210,6 +224,24 @@ def test_an_activity_of_gemini_is_a_question_and_its_answer(tmp_path: Path) -> N
         ("05/06/2024, 14:03 - Ida: a\n06/06/2024, 09:00 - Tom: b", "0605T1403 0606T0900"),
         ("\ufeff\u200e[01/06/2024, 2:03:22 pm] ~ Ida: a\n[02/06/2024, 9:00:00 am] Tom: b",
          "0601T1403 0602T0900"),
+        ("12/5/24, 2:03\u202fp.\xa0m. - Ida: a\n13/5/24, 12:00\u202fa.\xa0m. - Tom: b",
+         "0512T1403 0513T0000"),
+        ("12/05/2024 à 14:03 - Ida: a\n13/05/2024 à 09:00 - Tom: b", "0512T1403 0513T0900"),
+        ("24-05-12, 14 h 03 - Ida: a\n24-05-13, 09 h 00 - Tom: b", "0512T1403 0513T0900"),
+        ("12-05-24 14:03 - Ida: a\n14-05-24 09:00 - Tom: b", "0512T1403 0514T0900"),
+        ("[12.5.2024 klo 14.03.22] Ida: a\n[13.5.2024 klo 9.00.00] Tom: b", "0512T1403 0513T0900"),
+        ("12.05.2024 kl. 14.03 - Ida: a\n13.05.2024 kl. 09.00 - Tom: b", "0512T1403 0513T0900"),
+        ("[2024. 5. 12. 오후 2:03:22] Ida: a\n[2024. 5. 13. 오전 9:00:00] Tom: b",
+         "0512T1403 0513T0900"),
+        ("2024/5/12 下午2:03 - Ida: a\n2024/5/13 上午12:00 - Tom: b", "0512T1403 0513T0000"),
+        ("\u200f١٢\u200f/٥\u200f/٢٠٢٤، ٢:٠٣ م - Ida: a\n"
+         "\u200f١٣\u200f/٥\u200f/٢٠٢٤، ٩:٠٠ ص - Tom: b",
+         "0512T1403 0513T0900"),
+        ("12. 5. 2024 14:03 - Ida: a\n13. 5. 2024 9:00 - Tom: b", "0512T1403 0513T0900"),
+        ("12.05.24 г., 14:03 ч. - Ida: a\n13.05.24 г., 9:00 ч. - Tom: b", "0512T1403 0513T0900"),
+        ("12/5/24, 2:03 μ.μ. - Ida: a\n13/5/24, 9:00 π.μ. - Tom: b", "0512T1403 0513T0900"),
+        ("14:03, 12/05/2024 - Ida: a\n09:00, 13/05/2024 - Tom: b", "0512T1403 0513T0900"),
+        ("12/5/2567 14:03 - Ida: a\n13/5/2567 09:00 - Tom: b", "0512T1403 0513T0900"),
     ],
 )  # fmt: skip
 def test_dates_of_whatsapp_are_read_in_the_order_that_the_chat_shows(
@@ -219,6 +251,7 @@ def test_dates_of_whatsapp_are_read_in_the_order_that_the_chat_shows(
     path.write_text(text, encoding="utf-8")
     messages = [message for each in read_whatsapp(path) for message in each.messages]
     assert " ".join(f"{message.created_at:%m%dT%H%M}" for message in messages) == times
+    assert {message.created_at.year for message in messages if message.created_at} == {2024}
     assert [(message.speaker, message.text) for message in messages] == [("Ida", "a"), ("Tom", "b")]
 
 
@@ -230,6 +263,13 @@ def test_a_chat_of_whatsapp_keeps_lines_and_leaves_out_files_and_notices(tmp_pat
         "[13/02/2026, 09:02:00] Ida: \u200eimage omitted\n"
         "[13/02/2026, 09:02:00] Tom: <attached: 0001-PHOTO.jpg>\n"
         "[13/02/2026, 09:03:00] Tom: ok\n[13/02/2026, 09:03:00] Tom: ok\n"
+        "[13/02/2026, 09:04:00] Tom: right:\n"
+        "13.02.2026, 09:04 - Ida: copied \u200e<Diese Nachricht wurde bearbeitet.>\n"
+        "[13/02/2026, 09:05:00] Ida: \u200ekuva jätetty pois\n"
+        "[13/02/2026, 09:05:01] Ida: Se eliminó este mensaje.\n"
+        "[13/02/2026, 09:05:02] Ida: Our oven \u200e<attached: 0002-PHOTO.jpg>\n"
+        "[13/02/2026, 09:05:03] Ida: \u200ePOLL:\nBread or rolls?\n"
+        "[13/02/2026, 09:05:04] Ida: IMG-20260213-WA0001.jpg (ficheiro anexado)\n"
         "[01/03/2026, 09:00:00] Ida: March\n[32/03/2026, 09:00:00] Ida: never\n"
     )
     path = tmp_path / "WhatsApp Chat - Plot 7.zip"
@@ -239,12 +279,14 @@ def test_a_chat_of_whatsapp_keeps_lines_and_leaves_out_files_and_notices(tmp_pat
     (february, march), reasons = counted(read_whatsapp, path, on_invalid=errors.append)
     assert (february.id, february.title) == ("Plot 7/2026-02", "Plot 7")
     assert said(february)[1:] == [
-        ("Ida", "Two lines:\nthe second: one"), ("Tom", "ok"), ("Tom", "ok")]  # fmt: skip
-    assert len({message.id for message in february.messages}) == 4
+        ("Ida", "Two lines:\nthe second: one"), ("Tom", "ok"), ("Tom", "ok"),
+        ("Tom", "right:\n13.02.2026, 09:04 - Ida: copied"),
+        ("Ida", "Our oven"), ("Ida", "POLL:\nBread or rolls?")]  # fmt: skip
+    assert len({message.id for message in february.messages}) == 7
     assert said(march) == [("Ida", "March")]
-    assert reasons == {"file": 2, "notice": 1}
+    assert reasons == {"file": 4, "notice": 2, "deleted": 1}
     assert len(errors) == 1
-    assert "_chat.txt:10: this date does not exist" in str(errors[0])
+    assert "_chat.txt:18: this date does not exist" in str(errors[0])
     assert detect_format(path) == "whatsapp"
 
 
@@ -305,18 +347,47 @@ def test_mails_of_a_thread_are_a_conversation(tmp_path: Path) -> None:
     (oven, alone), reasons = counted(read_mbox, tmp_path)
     assert (oven.title, said(oven)) == (
         "The oven",
-        [("Jürgen", "It is brüchig."), ("ida@x.example", "I know a mason.")],
+        [("Jürgen", "It is brüchig.\nFrom the left side."), ("ida@x.example", "I know a mason.")],
     )
     assert oven.messages[0].created_at == datetime(2026, 3, 2, 9, tzinfo=UTC)
     assert oven.messages[0].metadata == {"subject": "The oven", "from": "j@x.example"}
     assert (said(alone), alone.messages[0].created_at) == ([("Tom", "Yes.")], None)
-    assert reasons == {"attachment": 1, "quoted text": 2, "spam or trash": 1}
+    assert reasons == {"attachment": 1, "quoted text": 1, "spam or trash": 1}
     assert path.read_text(encoding="ascii") == MAILBOX
     assert (detect_format(path), detect_format(tmp_path)) == ("mbox", "mbox")
     for wrong in ("missing.mbox", "wrong.mbox"):
         (tmp_path / "wrong.mbox").write_text("Dear", encoding="ascii")
         with pytest.raises(InvalidInputError, match="mailbox"):
             list(read_mbox(tmp_path / wrong))
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+@pytest.mark.parametrize(
+    ("charset", "sent"),
+    [
+        ("", "Grüße, 5 €".encode()),
+        ("", "Grüße, 5 €".encode("cp1252")),
+        ("us-ascii", "Grüße, 5 €".encode()),
+        ("iso-8859-1", "Grüße, 5 €".encode("cp1252")),
+        ("x-unknown", "Grüße, 5 €".encode()),
+        ("iso-8859-15", "Grüße, 5 €".encode("iso-8859-15")),
+    ],
+)
+def test_a_mail_is_read_in_the_encoding_that_fits_and_whole(
+    charset: str, sent: bytes, end: bytes, tmp_path: Path
+) -> None:
+    said_charset = f"Content-Type: text/plain; charset={charset}\n".encode() if charset else b""
+    mail = (
+        b"From - Mon Mar 02 09:00:00 2026\n"
+        b"From: J\xc3\xbcrgen <j@x.example>\nSubject: Gr\xfc\xdfe\n"
+        + said_charset + b"\n" + sent + b"\n\nFrom here on, at 10:30,\nthe rest.\n"
+        b"\nFrom\nFrom now: yes\nNote: none\n>From her\n"
+    )  # fmt: skip
+    path = tmp_path / "all.mbox"
+    path.write_bytes((mail + b"\n" + MAILBOX.encode()).replace(b"\n", end))
+    first = next(each for each in read_mbox(path) if each.title == "Grüße")
+    rest = "From here on, at 10:30,\nthe rest.\n\nFrom\nFrom now: yes\nNote: none\nFrom her"
+    assert said(first) == [("Jürgen", f"Grüße, 5 €\n\n{rest}")]
 
 
 def test_the_end_of_a_mail_with_very_many_parts_is_counted(tmp_path: Path) -> None:
@@ -379,9 +450,14 @@ def test_memories_of_mem0_keep_text_times_and_what_they_are_about(tmp_path: Path
         "metadata": {"place": "kitchen"}, "created_at": "2026-03-02T09:00:00-07:00",
     }  # fmt: skip
     relation = {"source": "ada", "relationship": "likes", "target": "tea"}
-    results = {"results": [memory, {"id": "m2", "memory": ""}], "relations": [relation]}
-    path = lines(tmp_path / "x.json", results)
-    (found, ada, tea, edge), reasons = counted(read_mem0, path)
+    point = {"id": 3, "payload": {"data": "Bakes", "user_id": "ada", "created_at": 1772442000000}}
+    other = {"id": 4, "memory": "Sows", "categories": "food, garden", "metadata": None}
+    results = {"results": [memory, {"id": "m2", "memory": ""}, other], "relations": [relation]}
+    path = lines(tmp_path / "x.json", results, point)
+    (found, sows, ada, tea, edge, bakes), reasons = counted(read_mem0, path)
+    assert (bakes.id, bakes.text, bakes.metadata) == ("mem0:3", "Bakes", {"user_id": "ada"})
+    assert bakes.created_at == datetime(2026, 3, 2, 9, tzinfo=UTC)
+    assert (sows.id, sows.tags, sows.category) == ("mem0:4", ("food", "garden"), "food")
     assert (found.id, found.text, found.tags, found.category) == (
         "mem0:m1", "Likes tea", ("food",), "food")  # fmt: skip
     assert found.metadata == {"place": "kitchen", "user_id": "ada"}
@@ -404,15 +480,19 @@ def test_the_local_store_of_mem0_has_revisions(tmp_path: Path) -> None:
             ("m1", "Likes mint tea", "UPDATE", "2026-03-01", "2026-03-05", 0),
             ("m2", "Gone", "ADD", "2026-03-01", None, 0),
             ("m2", None, "DELETE", "2026-03-01", "2026-03-02", 1),
+            ("m3", "Has a cat", "UPDATE", "2026-03-01", "2026-03-04", 0),
         ]
         for number, (memory, new, event, made, changed, deleted) in enumerate(rows):
-            row = (str(number), memory, None, new, event, made, changed, deleted)
+            old = "Has a dog" if memory == "m3" else None  # when it was added is not known
+            row = (str(number), memory, old, new, event, made, changed, deleted)
             database.execute("INSERT INTO history VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
     database.close()
     found, reasons = counted(read_mem0, path)
     assert [(each.id, each.text, each.valid_until) for each in found] == [
         ("mem0:m1@1", "Likes tea", datetime(2026, 3, 5, tzinfo=UTC)),
         ("mem0:m1", "Likes mint tea", None),
+        ("mem0:m3@1", "Has a dog", datetime(2026, 3, 4, tzinfo=UTC)),
+        ("mem0:m3", "Has a cat", None),
     ]
     assert reasons == {"deleted": 1}
     assert detect_format(path) == "mem0"
@@ -444,11 +524,24 @@ def test_an_agent_of_letta_has_messages_blocks_files_and_passages(tmp_path: Path
     assert (talk.id, said(talk)) == ("agent-0", [("user", "Hello"), ("assistant", "Hi!")])
     documents = [(each.id, each.title, each.sections[0].text) for each in (human, soil)]
     assert documents == [("block/block-0", "human", "Name: Ada"), ("file/f", "soil.md", "Loam.")]
-    assert reasons == {"internal": 2, "result of a tool": 1, "tool call": 1}
+    assert reasons == {"internal": 2, "result of a tool": 1, "tool call": 1, "thoughts": 2}
     assert detect_format(path) == "letta"
-    passage = {"id": "passage-1", "text": "The oven is old.", "tags": ["oven"], "archive_id": "a"}
-    (memory,), _ = counted(read_letta, lines(tmp_path / "p.json", [passage]))
-    assert (memory.id, memory.tags) == ("letta:passage-1", ("oven",))
+    # An agent that calls no tool to speak says what is next to a call.
+    (talk,), reasons = counted(
+        read_letta,
+        lines(tmp_path / "new.af", {"agents": [{"messages": [messages[-1]]}], "blocks": [{}]}),
+    )
+    assert (said(talk), reasons) == ([("assistant", "plain")], {"tool call": 1, "empty": 1})
+    passage = {"id": "passage-1", "text": "The oven is old.", "tags": ["oven"],
+               "metadata": {"page": 3}, "file_name": "o.pdf"}  # fmt: skip
+    answer = {"passage": {"content": "It is of brick.", "timestamp": "2026-03-02T09:00:00Z"}}
+    for given in ([passage, answer], {"passages": [passage, answer]}):
+        (memory, brick), _ = counted(read_letta, lines(tmp_path / "p.json", given))
+        assert (memory.id, memory.tags) == ("letta:passage-1", ("oven",))
+        assert memory.metadata == {"page": 3, "file_name": "o.pdf"}
+        assert (brick.text, brick.created_at.day) == ("It is of brick.", 2)
+    with pytest.raises(InvalidInputError, match=r"element 1: this is neither an agent file"):
+        list(read_letta(lines(tmp_path / "p.json", [{"name": "x"}])))
 
 
 def test_items_of_a_langgraph_store_are_memories(tmp_path: Path) -> None:
@@ -457,6 +550,9 @@ def test_items_of_a_langgraph_store_are_memories(tmp_path: Path) -> None:
         ({"text": "Has an oven"}, "Has an oven"),
         ({"name": "Ada", "age": 7, "none": None}, "name: Ada\nage: 7"),
         ("bare", "bare"),
+        (["rye", {"salt": 2}], 'rye\n{"salt": 2}'),
+        ({"content": ["Bakes", {"type": "text", "text": "bread"}]}, "Bakes\n\nbread"),
+        ({"data": "Owns a mill", "source": "chat", "tags": ["mill"]}, "Owns a mill"),
     ]
     items = [
         {"namespace": ["memories", "ada"], "key": f"k{n}", "value": value,
@@ -467,9 +563,14 @@ def test_items_of_a_langgraph_store_are_memories(tmp_path: Path) -> None:
     found, reasons = counted(read_langgraph, path)
     assert [each.text for each in found] == [text for _, text in values]
     assert (found[0].id, found[0].category) == ("langgraph:memories/ada/k0", "Memory")
+    assert [each.metadata.get("value") for each in (found[0], found[-1])] == [
+        None, {"source": "chat", "tags": ["mill"]}]  # fmt: skip
     assert found[0].created_at == datetime(2026, 3, 3, 9, tzinfo=UTC)
     assert reasons == {"empty": 1}
-    assert detect_format(path) == "langgraph"
+    raw = {"prefix": "memories.ada", **{k: v for k, v in items[0].items() if k != "namespace"}}
+    exported = lines(tmp_path / "y.jsonl", raw)  # of a PostgresStore
+    assert (detect_format(path), detect_format(exported)) == ("langgraph", "langgraph")
+    assert list(read_langgraph(exported)) == found[:1]
     stored = tmp_path / "store.db"
     with sqlite3.connect(stored) as database:
         database.execute("CREATE TABLE store (prefix TEXT, key TEXT, value TEXT, "
@@ -499,6 +600,12 @@ def test_a_database_is_read_only_and_a_broken_one_is_named(tmp_path: Path) -> No
         list(read_mem0(path))
     with pytest.raises(InvalidInputError, match="no table store"):
         list(read_langgraph(path))
+    points = tmp_path / "storage.sqlite"
+    with sqlite3.connect(points) as database:
+        database.execute("CREATE TABLE points (a)")
+    database.close()
+    with pytest.raises(InvalidInputError, match=r"can't read: it has tables \['points'\]"):
+        detect_format(points)
     assert path.read_bytes() == before
 
 
@@ -516,11 +623,11 @@ def test_a_table_with_computed_columns_is_refused(tmp_path: Path) -> None:
 def test_of_a_memory_with_very_many_texts_none_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "history.db"
     with sqlite3.connect(path) as database:
-        columns = "memory_id, new_memory, event, created_at, updated_at, is_deleted"
+        columns = "memory_id, old_memory, new_memory, event, created_at, updated_at, is_deleted"
         database.execute(f"CREATE TABLE history ({columns})")
         rows = [("a", f"Text {number}.") for number in range(10_001)]
         rows.append(("b", "The oven is new."))
-        database.executemany("INSERT INTO history VALUES (?, ?, 'ADD', 0, 0, 0)", rows)
+        database.executemany("INSERT INTO history VALUES (?, '', ?, 'ADD', 0, 0, 0)", rows)
     database.close()
     wrong: list[InvalidInputError] = []
     (found,) = read_mem0(path, on_invalid=wrong.append)
@@ -534,7 +641,8 @@ def test_a_vault_of_basic_memory_and_a_bundle_of_memanto_are_notes(tmp_path: Pat
     basic = (
         "---\ntitle: Ada Berg\ntype: note\npermalink: people/ada-berg\ntags: [person]\n---\n"
         "# Ada Berg\n\n## Observations\n- [job] Mends ovens #oven (since 1998)\n\n"
-        "## Relations\n- works_for [[Stone Works]]\n- knows [[people/tom]]\n"
+        "## Relations\n- works_for [[Stone Works]]\n- knows [[memory://people/tom]]\n"
+        "- see [soil](memory://soil) and [none](memory://none)\n"
     )
 
     def entry(number: int, title: str, text: str) -> str:
@@ -546,6 +654,7 @@ def test_a_vault_of_basic_memory_and_a_bundle_of_memanto_are_notes(tmp_path: Pat
     files = {
         "people/Ada Berg.md": basic,
         "works.md": "---\ntitle: Stone Works\n---\n",
+        "s.md": "---\ntitle: Soil\npermalink: soil\n---\n",
         "t.md": "---\ntitle: Tom\npermalink: people/tom\n---\n",
         "memories/fact/fact.md": "\n<!-- okf-entry -->\n".join(
             [
@@ -561,14 +670,14 @@ def test_a_vault_of_basic_memory_and_a_bundle_of_memanto_are_notes(tmp_path: Pat
     found, reasons = counted(read_notes, tmp_path)
     notes = {note.id: note for note in found}
     links = {link for section in notes["people/Ada Berg.md"].sections for link in section.links}
-    assert links == {"works.md", "t.md"}
+    assert links == {"works.md", "t.md", "s.md"}
     assert "oven" in notes["people/Ada Berg.md"].tags
     tea, oven = (notes[f"memories/fact/fact.md{end}"] for end in ("", "#2"))
     assert (tea.title, oven.title, tea.tags) == ("Tea", "Oven", ("kitchen",))
     assert oven.created_at == datetime(2026, 3, 2, tzinfo=UTC)
     assert oven.metadata["x_memanto"] == {"id": "m2", "confidence": 0.8}
     assert oven.sections[0].links == ("people/Ada Berg.md",)
-    assert reasons == {"page of contents": 1}
+    assert reasons == {"page of contents": 1, "link to no note": 1}
 
 
 # --- all of them ----------------------------------------------------------------------------------

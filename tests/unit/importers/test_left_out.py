@@ -104,6 +104,37 @@ def test_a_message_of_slack_deleted_on_whatever_day_is_left_out(day: str, tmp_pa
     assert reasons == {"deleted": 1}
 
 
+@pytest.mark.parametrize("day", ["1970-01-01", "1970-01-02", "1970-02-03"])
+@pytest.mark.parametrize("gone", [False, True])
+def test_a_message_of_slack_edited_on_whatever_day_has_its_last_text_where_it_was_said(
+    day: str, gone: bool, tmp_path: Path
+) -> None:
+    def edit(text: str, ts: str, **more: Any) -> dict[str, Any]:
+        return {"subtype": "message_changed", "message": {"text": text, "ts": ts, **more}}
+
+    days: dict[str, list[dict[str, Any]]] = {
+        "1970-01-01": [
+            {"user": "U1", "text": "At 7.", "ts": "1.1", "thread_ts": "1.1"},
+            {"user": "U2", "text": "Fine.", "ts": "1.2", "thread_ts": "1.1"},
+            {"user": "U1", "text": "Wrong.", "ts": "1.3"},
+            edit("At 7:30.", "1.1"),
+        ],
+    }
+    days.setdefault(day, [])
+    days[day] += [edit("At 8.", "1.1"), edit("Of an earlier export.", "0.9", user="U2")]
+    days[day] += [edit("This message was deleted.", "1.3", subtype="tombstone")] if gone else []
+    (tmp_path / "kiln").mkdir()
+    for name, messages in days.items():
+        (tmp_path / "kiln" / f"{name}.json").write_text(json.dumps(messages), encoding="utf-8")
+    (tmp_path / "channels.json").write_text("[]", encoding="utf-8")
+    found, reasons = counted(READERS["slack"], tmp_path)
+    here = [("U1", "At 8."), ("U2", "Fine.")] + [("U1", "Wrong.")] * (not gone)
+    assert [each for one in found for each in said(one)] == [
+        *here, ("U2", "Of an earlier export.")]  # fmt: skip
+    assert [each.metadata for each in found[0].messages][:2] == [{"edited": True}, {}]
+    assert reasons == ({"deleted": 1} if gone else {})
+
+
 def test_messages_of_json_lines_that_share_an_id_are_named_and_numbers_take_none(
     tmp_path: Path,
 ) -> None:

@@ -21,6 +21,7 @@ from memoria.importers.notes.links import Links
 from memoria.importers.notes.markdown import read_markdown
 from memoria.importers.notes.note import Folder
 from memoria.types import Document
+from tests.for_each import for_each
 
 HERE = Folder(source="notes", links=Links(["a.md"]), left_out=lambda _: None)
 
@@ -223,7 +224,9 @@ def test_a_note_that_cannot_be_read_is_named_and_passed_over(
         ("tags: [[a]]\nup: '[[Tea]]'\n2024: x", None, "a", {"up": "[[Tea]]", "2024": "x"}),
         ("big: 123456789012345678901", None, "", {"big": "123456789012345678901"}),
         ("a: !!python/object:os.system x\nb: !!binary aGk=", None, "", {"a": "x", "b": "aGk="}),
+        ("title: One\ntitle: Two\nx: 1\nx: 2\ntags: [b]\ntags: a", "One", "a b", {"x": [1, 2]}),
         # what YAML refuses, line by line
+        ("title: a: b\nx: 1\nx: 2\nx:\n- 3\n- 4", "a: b", "", {"x": [1, 2, 3, 4]}),
         ("title: a: b: c\ntags: [x]", "a: b: c", "x", {}),
         ("title: {{title}}\ncreated: {{date}}", "{{title}}", "", {"created": "{{date}}"}),
         ('title: "Half\ntags:\n- x\n- 0123', "Half", "x 0123", {}),
@@ -240,6 +243,7 @@ def test_front_matter_is_read_as_it_is_written(
     tmp_path: Path, front: str, title: str | None, tags: str, others: dict[str, object]
 ) -> None:
     note = read(tmp_path, name=f"---\n{front}\n---\nThe body.")["name.md"]
+    assert "Two" in note.aliases or "Two" not in front  # another title is not lost
     assert (note.title, note.tags) == (title or "name", tuple(sorted(tags.split())))
     assert note.metadata == {**others, "path": "name.md"}
     assert note.created_at is None
@@ -256,12 +260,25 @@ def test_front_matter_that_is_not_yaml_is_counted_and_named(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     left_out: Counter[str] = Counter()
-    folder(tmp_path, a="---\ntitle: a: b\n@x\n---\n", b="---\ntitle: b\n---\n")
+    as_read = "---\ntitle: a: b\n---\n"  # nothing is lost, so there is nothing to say
+    bad = "---\ntitle: a: b\n@x\n---\n"
+    folder(tmp_path, **{"a": bad, "b": as_read, "c\n\x1b[31m\u202e": bad})
     list(read_notes(tmp_path, on_left_out=lambda reason: left_out.update([reason])))
-    assert left_out == {"front matter that is not YAML": 1}
-    assert "a.md: line 2: the front matter is not YAML: it was read line by line, and 1 lines" in (
-        caplog.text
-    )
+    list(read_notes(tmp_path))  # as a dry run does
+    assert left_out == {"front matter that is not YAML": 2}
+    said = ".md: line 2: the front matter is not YAML: it was read line by line, and a line was"
+    first, second = (message.rpartition("/")[2] for message in caplog.messages)
+    assert first.startswith(f"a{said}")
+    assert second.startswith(rf"c\x0a\x1b[31m\u202e{said}")
+
+
+@for_each("shape, most", [("# a\n", 400_000), ("[[a]]", 500_000), ("*a_ ", 500_000)])
+def test_a_note_whose_markdown_takes_too_much_memory_is_refused(
+    tmp_path: Path, shape: str, most: int
+) -> None:
+    folder(tmp_path, a=shape * (most + 1))
+    with pytest.raises(InvalidInputError, match="too many lines and marks"):
+        list(read_notes(tmp_path))
 
 
 def test_a_second_front_matter_is_read_too(tmp_path: Path) -> None:

@@ -83,12 +83,12 @@ def test_ends_that_are_not_those_of_the_relations_are_refused(tmp_path: Path) ->
             tables.arrange(SOURCE[:4], TARGET[:4])
 
 
-def test_what_was_learned_is_left_out_and_counted_and_the_time_of_an_edge_kept(
+def test_what_was_learned_is_left_out_and_counted_and_times_are_kept(
     tmp_path: Path,
 ) -> None:
     lines = [
         {"id": "a", "kind": "Event", "text": "t", "learned": {"use_count": 2}},
-        {"id": "b", "kind": "Event", "text": "t"},
+        {"id": "b", "kind": "Event", "text": "t", "created_at": None},
         {"source": "a", "target": "b", "created_at": "2025-05-05T05:05:05Z"},
         {"source": "b", "target": "a", "learned": {"uses": 3}},
         {"source": "a", "target": "b", "suppresses": "overrides"},
@@ -100,6 +100,8 @@ def test_what_was_learned_is_left_out_and_counted_and_the_time_of_an_edge_kept(
     with Tables(tmp_path, scope="s", now=NOW) as tables:
         report = write_tables([file], tables, kinds=DEFAULT_KINDS)
     assert (report.memories, report.relations, report.left_out) == (2, 2, 5)
+    memories = tables.memories.read_text().splitlines()
+    assert ["2026-01-01" in line for line in memories[-2:]] == [True, False]  # b has no time
     text = tables.relations.read_text()
     assert ",ingest,2025-05-05T05:05:05Z,0\n" in text.replace('"', "")
     assert ",ingest,2026-01-01T00:00:00Z,0\n" in text.replace('"', "")

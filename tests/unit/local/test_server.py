@@ -8,6 +8,7 @@ import socket
 import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,11 +18,11 @@ import pytest
 
 from memoria._support.home import default_home
 from memoria.agents.mcp.places import Place, announced
+from memoria.downloads.lock import package_lock
 from memoria.errors import ClosedError, ConfigError, LocalServerError
-from memoria.local import NEO4J_VERSION, LocalNeo4j, ServerInfo
+from memoria.local import NEO4J_VERSION, LocalNeo4j, ServerInfo, startup_cache
 from memoria.local import process as local_process
 from memoria.local.bulk import recover
-from memoria.local.ephemeral import remove_leftovers
 from memoria.local.left_behind import left_behind, remove_left_behind
 from memoria.local.password import (
     new_password,
@@ -39,6 +40,7 @@ from memoria.local.readiness import (
     tail,
 )
 from memoria.local.settings import (
+    COORDINATE,
     LTS_VERSION,
     SERVER_SETTINGS,
     Layout,
@@ -205,7 +207,7 @@ async def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     layout = Layout(tmp_path)
     (tmp_path / "conf").touch()
     with pytest.raises(LocalServerError, match="can't use"):
-        local_process.write_configuration(layout, [], port=1, sizes=SIZES, extra={})
+        local_process.write_configuration(layout, port=1, sizes=SIZES, extra={})
     with pytest.raises(LocalServerError, match="can't use"):
         await prepare(layout, [])
 
@@ -271,12 +273,15 @@ def test_the_tail_ends_with_what_java_printed(tmp_path: Path) -> None:
     assert tail(layout, 0) == ""
 
 
-def test_folders_of_killed_owners_are_removed_once_they_are_old(tmp_path: Path) -> None:
+def test_folders_of_killed_owners_are_removed_once_they_are_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     for name in ("memoria-neo4j-old", "memoria-neo4j-new", "other"):
         (tmp_path / name / "conf").mkdir(parents=True)
     for name in ("memoria-neo4j-old", "other"):
         os.utime(tmp_path / name / "conf", (1, 1))
-    remove_leftovers(tmp_path)
+    remove_left_behind(tmp_path / "home")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["memoria-neo4j-new", "other"]
 
 
@@ -337,6 +342,38 @@ def test_texts_of_a_killed_import_are_named_and_removed(tmp_path: Path) -> None:
     assert not left_behind(tmp_path)
 
 
+EXPORTS = """
+import os, sys
+from pathlib import Path
+from memoria.cli.output import opened, vault
+os.environ["MEMORIA_HOME"] = str(Path(sys.argv[1], "home"))
+with opened(sys.argv[1] + "/a.jsonl.gz") as stream, vault(sys.argv[1] + "/notes") as add:
+    stream.write(b"{}")
+    print("ready", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_unfinished_files_of_a_killed_export_are_named_and_removed(tmp_path: Path) -> None:
+    home, kept = tmp_path / "home", tmp_path / "kept"
+    kept.touch()
+    with killed(EXPORTS, tmp_path) as ready:
+        assert ready == "ready\n"
+        made = sorted(tmp_path.glob(".memoria-export-*"))
+        assert not left_behind(home), "it is still at work"
+        modes = [oct(each.stat().st_mode & 0o777) for each in (*made, *home.glob("*/*"))]
+        assert sorted(modes) == ["0o600", "0o600", "0o600", "0o700"]
+    found = left_behind(home)
+    assert sorted(each.path for each in found if each.what == "part of an export") == made
+    (other := home / "exporting" / "other.json").write_text(
+        json.dumps({"path": str(kept), "pid": 2**22 + 1})
+    )
+    remove_left_behind(home)
+    assert not left_behind(home)
+    assert (kept.exists(), other.exists()) == (True, False)
+    assert not any(each.exists() for each in made)
+
+
 @pytest.mark.parametrize("complete", [False, True])
 async def test_a_killed_import_leaves_the_old_database_or_the_complete_new_one(
     tmp_path: Path, complete: bool
@@ -367,6 +404,63 @@ async def test_a_killed_first_import_leaves_no_database(tmp_path: Path) -> None:
         assert ready == "ready\n"
     await recover(layout)
     assert not [*layout.data.glob("*/*")]
+
+
+def test_a_start_up_cache_is_used_once_it_is_complete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS"):
+        monkeypatch.delenv(name, raising=False)
+    layout = Layout(tmp_path / "a server")
+    layout.root.mkdir()
+    old = layout.root / "startup-of-another-java.aot"
+    old.touch()
+    unfinished = startup_cache.begin(layout)
+    assert unfinished is not None
+    assert stat.S_IMODE(unfinished.stat().st_mode) == 0o600
+    assert startup_cache.begin(layout) is None, "it is being made"
+    assert startup_cache.options(layout) == []
+    unfinished.write_bytes(b"classes")
+    startup_cache.complete(unfinished)
+    (cache,) = layout.startup_caches()
+    assert cache.read_bytes() == b"classes"
+    (option,) = startup_cache.options(layout)
+    assert option == f"-XX:AOTCache={cache}"
+    assert f'"{option}"\n' in argument_file([], SIZES, [option])
+    assert startup_cache.begin(layout) is None, "it is there"
+    for chosen in ("-Xss2m -XX:AOTCache=mine", "-Xshare:off"):
+        monkeypatch.setenv("JDK_JAVA_OPTIONS", chosen)
+        assert startup_cache.options(layout) == []
+
+
+def test_a_start_up_cache_that_nobody_completed_is_named_and_removed(tmp_path: Path) -> None:
+    server = tmp_path / "server"
+    server.mkdir()
+    (server / "startup-1.aot").touch()
+    (part := server / "startup-2.new").touch()
+    assert not left_behind(tmp_path), "it is still being made"
+    os.utime(part, (0, 0))
+    assert [each.path for each in left_behind(tmp_path)] == [part]
+    remove_left_behind(tmp_path)
+    assert [each.name for each in server.iterdir()] == ["startup-1.aot"]
+
+
+def test_parts_of_downloads_are_named_and_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("M2_REPO", str(tmp_path / "cache"))
+    jar = tmp_path / "cache" / package_lock().jars_of(COORDINATE)[0].path
+    model = tmp_path / "models" / "a.onnx"
+    parts = [each.with_name(f".{each.name}.ab12.part") for each in (jar, model)]
+    for part in parts:
+        part.parent.mkdir(parents=True)
+        part.touch()
+    assert not left_behind(tmp_path), "they are still being loaded"
+    for part in parts:
+        os.utime(part, (0, 0))
+    assert sorted(each.path for each in left_behind(tmp_path)) == sorted(parts)
+    remove_left_behind(tmp_path)
+    assert not any(part.exists() for part in parts)
 
 
 def test_the_file_of_a_killed_server_of_agents_is_named_and_removed(

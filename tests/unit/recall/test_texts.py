@@ -45,7 +45,17 @@ class Texts:
         return [
             {
                 "candidates": [
-                    [id_, self.cosine, 1, [], None if id_ in known else _row(id_), None, [], None]
+                    [
+                        id_,
+                        self.cosine,
+                        1,
+                        [],
+                        None if id_ in known else _row(id_),
+                        None,
+                        [],
+                        [],
+                        None,
+                    ]
                     for id_ in ids
                 ]
             }
@@ -95,11 +105,12 @@ async def completed(
     for_ranking: bool = True,
     left_s: float = 60.0,
     notes: list[str] | None = None,
+    unrelated: float | None = None,
 ) -> Completed:
     until = asyncio.get_running_loop().time() + left_s
     return await complete(
         store,  # type: ignore[arg-type]
-        Found(explorations=explorations, hits=hits, needed=needed),
+        Found(explorations=explorations, hits=hits, needed=needed, unrelated=unrelated),
         FactsRequest(scope="s", until=until),
         for_ranking=for_ranking,
         notes=[] if notes is None else notes,
@@ -123,6 +134,9 @@ async def test_a_memory_without_a_vector_is_as_near_as_the_fact_that_led_to_it()
     hits = [near, last, by_words, by_probe]
     found = await completed(Mapped(*"abcd"), hits=hits)
     assert found.facts.cosines == {"a": 0.8, "b": 0.6, "c": 0.6, "d": 0.6}
+    for unrelated, least in ((0.4, 0.4), (0.7, 0.6)):
+        found = await completed(Mapped(*"abcd"), hits=hits, unrelated=unrelated)
+        assert found.facts.cosines == {"a": 0.8, "b": 0.6, "c": least, "d": least}
     assert (await completed(Mapped(*"abcd"), hits=[by_words])).facts.cosines == {}
     own = await completed(Texts(*"abcd"), hits=hits)
     assert set(own.facts.cosines.values()) == {0.5}

@@ -17,11 +17,13 @@ from hypothesis import strategies as st
 
 from memoria.errors import InvalidInputError, MemoriaError, UnavailableError
 from memoria.serialize import (
+    edges_from,
     explorations_from,
     hits_from,
     needed_from,
     plain_explorations,
     plain_recall,
+    ranked_from,
 )
 from memoria.types import (
     Activation,
@@ -29,6 +31,7 @@ from memoria.types import (
     ContextPack,
     Contribution,
     Direction,
+    Edge,
     EndReason,
     Exploration,
     ExplorationStats,
@@ -303,17 +306,21 @@ def test_plain_recall_has_the_documented_fields() -> None:
         ),
         hits=(hit,),
         needed=(dataclasses.replace(path, energy=0.0),),
+        edges=(Edge(source="b", target="a", relation="caused_by"),),
     )
     plain = plain_recall(recall)
     assert through_json(plain) == plain
     assert explorations_from(plain) == recall.explorations
     assert hits_from(plain) == recall.hits
     assert needed_from(plain) == recall.needed
+    assert edges_from(plain) == recall.edges
+    assert ranked_from(plain, recall.paths) == recall.ranked
     assert set(plain["memories"]) == {"a", "b", "c"}
     del plain["explorations"], plain["hits"], plain["needed"], plain["memories"]
     assert plain.pop("seeds")[0]["id"] == "a"
     assert plain.pop("runners_up")[0]["id"] == "c"
     assert (plain.pop("echoes"), plain.pop("loose")) == ([], [])
+    assert plain.pop("edges") == [{"source": "b", "target": "a", "relation": "caused_by"}]
     iso = "2026-05-02T00:00:00+00:00"
     item = {
         "label": "1",

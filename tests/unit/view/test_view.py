@@ -34,8 +34,8 @@ def test_kinds_have_the_same_colours_as_in_pictures() -> None:
 
 def test_every_feature_of_the_ranking_is_explained() -> None:
     named = set(re.findall(r"\b(\w+): \"", read("features.js")))
-    steps = {"newest", "reply", "adjacent", "in_session", "needed", "in_window", "in_time"}
-    assert named == {*config.FEATURES, *history.FEATURES} | steps
+    steps = {"newest", "reply", "adjacent", "in_session", "needed", "wanted", "conflicts"}
+    assert named == {*config.FEATURES, *history.FEATURES} | steps | {"in_window", "in_time"}
 
 
 def test_every_setting_of_a_strategy_has_a_field_in_words() -> None:

@@ -27,6 +27,7 @@ from memoria.recall.context.tokens import least_tokens
 from memoria.types import (
     ContextItem,
     ContextPack,
+    Edge,
     Exploration,
     ExplorationStats,
     Hop,
@@ -278,6 +279,15 @@ def test_of_two_edges_between_two_memories_the_heavier_is_shown() -> None:
     assert "explains <- [2]" in packed(one, heavy, path(("a", 1.0))).text
 
 
+def test_an_edge_that_no_path_took_joins_two_memories_unless_a_path_says_how() -> None:
+    builder = builder_of(path(("a", 0.9), ("b", 0.5), relation="caused_by"), path(("c", 0.4)))
+    edges = (("a", "explains", "b"), ("a", "next", "c"), ("c", "owned_by", "b"))
+    builder.set_edges(Edge(source=one, target=to, relation=how) for one, how, to in edges)
+    assert builder.build().text == (
+        "[1] text of a\n  caused_by -> [2] text of b\n    owned_by <- [3] text of c"
+    )
+
+
 def test_trees_do_not_grow_without_end() -> None:
     steps = [(f"s{chr(97 + n)}", 1 - n / 100) for n in range(20)]
     trunks = read_trunks(packed(path(*steps)).text)
@@ -403,6 +413,13 @@ def test_the_number_of_an_item_in_a_list_is_shown_with_the_item_alone() -> None:
     text = "\n".join([*items, "20. The ferry to Vard leaves at nine.", *items])
     found = excerpt(text, query_terms("ferry"), 9, words)
     assert found == "… 20. The ferry to Vard leaves at nine. …"
+
+
+def test_a_leader_of_200_000_dots_is_read_once() -> None:
+    """Read from each of its dots, it would take minutes."""
+    text = f"Contents {'.' * 200_000}page 7 of the report. The ferry to Vard leaves at nine."
+    found = excerpt(text, query_terms("ferry"), 9, words)
+    assert found == "… The ferry to Vard leaves at nine."
 
 
 def test_where_all_fits_long_texts_are_shown_as_a_whole() -> None:

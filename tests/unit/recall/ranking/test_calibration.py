@@ -38,6 +38,7 @@ VALUES = {
     "cosine_rise": np.array([0.1, 0.6, 0.0]),
     "margin": np.full(3, 0.4),
     "leaning": np.full(3, -0.2),
+    "above_small_talk": np.full(3, 0.3),
 }
 SUMS = np.array([2.0, 5.0, 5.0])
 
@@ -66,25 +67,28 @@ def test_coverage_is_that_of_the_first_three() -> None:
         "cosine_rise": np.zeros(4),
         "coverage": np.array([0.1, 0.2, 0.3, 0.9]),
         "margin": np.zeros(4),
+        "above_small_talk": np.zeros(4),
     }
     terms = answer_terms(values, np.array([4.0, 3.0, 2.0, 1.0]))
     assert terms["answer_coverage"].tolist() == [0.3]
 
 
 @pytest.mark.parametrize(("count", "rise"), [(1, 0.4), (20, 0.4), (21, 0.1)])
+@pytest.mark.parametrize(("margin", "above"), [(0.4, 0.2), (0.2, 0.4)])
 def test_few_candidates_rise_above_small_talk_because_there_is_no_crowd(
-    count: int, rise: float
+    count: int, rise: float, margin: float, above: float
 ) -> None:
     values = {
         "cosine_rise": np.full(count, 0.1),
         "coverage": np.zeros(count),
-        "margin": np.full(count, 0.4),
+        "margin": np.full(count, margin),
+        "above_small_talk": np.full(count, above),
     }
     assert answer_terms(values, np.zeros(count))["answer_rise"].tolist() == [rise]
 
 
 def test_the_only_memory_of_a_scope_answers_in_other_words() -> None:
-    like = Likeness(aside=0.58, leaning=0.58, spread=0.49)
+    like = Likeness(aside=0.58, leaning=0.58, spread=0.49, unrelated=0.58)
     facts = Facts(cosines={"a": 0.7}, degrees={}, neighbours={}, like=like)
     only = [candidate("a", "My sister moved to Oslo.")]
     [ranked] = rank_by_relevance(
@@ -136,7 +140,7 @@ def test_a_weight_that_would_turn_the_order_is_refused(name: str) -> None:
 
 def test_a_recall_has_relevance_only_with_a_calibration_and_vectors() -> None:
     all_ = [candidate("a", "rain"), candidate("b", "rain snow"), candidate("c", "")]
-    like = Likeness(aside=0.6, leaning=0.5, spread=0.5)
+    like = Likeness(aside=0.6, leaning=0.5, spread=0.5, unrelated=0.4)
     facts = Facts(cosines={"a": 0.9, "b": 0.8, "c": 0.7}, degrees={}, neighbours={}, like=like)
     plain = RelevanceConfig(weights={"bm25": 2.0})
     known = replace(plain, calibration=Calibration(answer_coverage=2.0, evidence_distance=1.0))
@@ -148,6 +152,7 @@ def test_a_recall_has_relevance_only_with_a_calibration_and_vectors() -> None:
     assert relevance == sorted(relevance, reverse=True)
     assert relevance[0] == pytest.approx(1 / (1 + math.exp(-2)) / 4)  # it holds all words
     assert judged[0].features["margin"] == pytest.approx((0.9 - 0.6) / 0.5)
+    assert judged[0].features["above_small_talk"] == pytest.approx((0.9 - 0.4) / 0.6)
     assert judged[0].features["leaning"] == pytest.approx((0.5 - 0.6) / 0.5)
     for unknown in (NOTHING_KNOWN, replace(facts, like=None), replace(facts, cosines={})):
         blind = rank_by_relevance("rain snow", all_, unknown, known)
@@ -164,14 +169,19 @@ def relevance_with(*likes: Likeness) -> list[float]:
 
 
 def test_small_talk_is_less_relevant_the_nearer_it_is_to_examples() -> None:
-    likes = (Likeness(aside=aside, leaning=0.5, spread=0.5) for aside in (0.5, 0.6, 0.9))
+    likes = (
+        Likeness(aside=aside, leaning=0.5, spread=0.5, unrelated=aside) for aside in (0.5, 0.6, 0.9)
+    )
     far, near, same = relevance_with(*likes)
     limit = ContextConfig().min_best_relevance
     assert far > near > limit > same
 
 
 def test_a_command_is_more_relevant_the_nearer_it_is_to_requests_that_need_a_memory() -> None:
-    likes = (Likeness(aside=0.8, leaning=leaning, spread=0.5) for leaning in (0.6, 0.75, 0.9))
+    likes = (
+        Likeness(aside=0.8, leaning=leaning, spread=0.5, unrelated=0.8)
+        for leaning in (0.6, 0.75, 0.9)
+    )
     far, near, same = relevance_with(*likes)
     limit = ContextConfig().min_best_relevance
     assert far < limit < near < same
@@ -184,7 +194,7 @@ def test_an_embedder_with_vectors_closer_together_or_farther_apart_ranks_the_sam
     cosines = {"a": 0.8, "b": 0.75, "c": 0.5, "d": 0.45}
     all_ = [candidate(id_, f"{id_} rain") for id_ in cosines]
     neighbours = {"a": [("c", 0.9, True)], "b": [("d", 0.7, False)]}
-    like = Likeness(aside=0.55, leaning=0.6, spread=DEFAULT_SPREAD)
+    like = Likeness(aside=0.55, leaning=0.6, spread=DEFAULT_SPREAD, unrelated=0.55)
     usual = Facts(cosines=cosines, degrees={}, neighbours=neighbours, like=like)
     other = replace(
         usual,
@@ -193,6 +203,7 @@ def test_an_embedder_with_vectors_closer_together_or_farther_apart_ranks_the_sam
             aside=1 - share * (1 - like.aside),
             leaning=1 - share * (1 - like.leaning),
             spread=share * like.spread,
+            unrelated=1 - share * (1 - like.unrelated),
         ),
     )
     expected, found = (

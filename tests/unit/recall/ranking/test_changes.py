@@ -23,7 +23,7 @@ from memoria.recall.ranking.about import about
 from memoria.recall.ranking.alike import to_compare
 from memoria.recall.ranking.changes import Changes, replacements
 from memoria.recall.ranking.config import RelevanceConfig
-from memoria.remember.statement import content_id
+from memoria.remember.statement import Statement, content_id
 from memoria.types import MemoryNode, RankedMemory
 from memoria.types.window import Tense, TimeWindow, When
 from tests.for_each import for_each
@@ -237,6 +237,16 @@ def test_events_that_were_remembered_one_by_one_may_replace_each_other() -> None
     assert to_compare(both, {ids[0]: 0.4, ids[1]: 0.5}) == ([ids[1], ids[0]], ids)
 
 
+def test_events_remembered_under_ids_of_the_caller_may_replace_each_other() -> None:
+    both = [
+        Statement(
+            id=one.memory.id, text=one.memory.text, scope="ada", created_at=one.memory.created_at
+        ).memory
+        for one in (OLD, NEW)
+    ]
+    assert to_compare(both, {"old": 0.4, "new": 0.5}) == (["new", "old"], ["old", "new"])
+
+
 @given(st.lists(st.floats(-30, 30), min_size=6, max_size=6), st.floats(0.34, 1))
 def test_passing_odds_on_neither_makes_nor_loses_any(sums: list[float], share: float) -> None:
     memories = {f"s{n}": said(f"s{n}", f"statement number {n}", n).memory for n in range(6)}
@@ -276,7 +286,7 @@ def test_the_probability_to_be_about_the_subject_by_hand() -> None:
     all_ = [OLD, *NOTES]
     sums = np.array([-2.0, *[0.0] * len(NOTES)])
     facts = replace(NOTHING_KNOWN, asks=1.0, probed=probed(old=0.5), usual=(0.1, 0.1))
-    found = about(all_, sums, facts)
+    found = about(all_, sums, facts, present=True)
     assert math.log(1 / found["old"] - 1) == pytest.approx(-2.816, abs=0.005)
 
 
@@ -285,7 +295,7 @@ def test_among_many_statements_about_a_subject_each_is_still_about_it() -> None:
     same = [said(f"same{n}", f"I work at number {n}", n) for n in range(10)]
     cosines = {one.memory.id: 0.6 for one in same}
     facts = replace(NOTHING_KNOWN, asks=1.0, probed=cosines, usual=(0.1, 0.1))
-    found = about(same, np.zeros(10), facts)
+    found = about(same, np.zeros(10), facts, present=True)
     assert len(found) == 10
     assert min(found.values()) > 0.4
 
@@ -302,8 +312,8 @@ def test_likely_statements_come_in_order_of_time_without_a_clear_replacement() -
 
 def test_few_statements_say_nothing_about_the_subject() -> None:
     facts = replace(NOTHING_KNOWN, asks=1.0, probed={"old": 0.9, "new": 0.1})
-    assert about([OLD, NEW], np.zeros(2), facts) == {}
-    assert about([OLD, *NOTES], np.zeros(31), NOTHING_KNOWN) == {}
+    assert about([OLD, NEW], np.zeros(2), facts, present=True) == {}
+    assert about([OLD, *NOTES], np.zeros(31), NOTHING_KNOWN, present=True) == {}
 
 
 def test_a_memory_about_something_else_that_matches_the_question_outweighs_its_subject() -> None:
@@ -311,13 +321,13 @@ def test_a_memory_about_something_else_that_matches_the_question_outweighs_its_s
     asked = said("asked", "Who is my boss now?", 100)
     all_ = [OLD, NEW, asked, *NOTES]
     facts = replace(NOTHING_KNOWN, asks=1.0, probed=probed(old=0.5, new=0.5), usual=(0.1, 0.1))
-    like = Likeness(aside=0.4, leaning=0.4, spread=0.4)
+    like = Likeness(aside=0.4, leaning=0.4, spread=0.4, unrelated=0.4)
 
     def likely(**cosines: float) -> float:
         known = replace(facts, like=like, cosines=cosines)
-        return about(all_, np.zeros(len(all_)), known).get("new", 0.0)
+        return about(all_, np.zeros(len(all_)), known, present=True).get("new", 0.0)
 
-    full = about(all_, np.zeros(len(all_)), facts)["new"]
+    full = about(all_, np.zeros(len(all_)), facts, present=True)["new"]
     assert full > 0.9
     assert likely(n10=0.3) == likely(n10=0.5) == full
     assert likely(n10=0.52) == pytest.approx(full / 2)
@@ -325,6 +335,25 @@ def test_a_memory_about_something_else_that_matches_the_question_outweighs_its_s
     # A statement about the subject may match as well as it likes: a newer one is still an answer.
     # An earlier question, and a memory that is not a candidate, answer nothing.
     assert likely(old=0.9) == likely(asked=0.9) == likely(elsewhere=0.9) == full
+
+
+def test_in_the_present_a_memory_that_matches_as_well_as_an_example_outweighs_the_subject() -> None:
+    # The nearest example has the margin 1. A memory has (cosine - 0.4) / 0.4: half of it at a
+    # cosine of 0.6, 0.6 of it at 0.64, 0.7 of it at 0.68.
+    asked = said("asked", "Who is my boss now?", 100)
+    all_ = [OLD, NEW, asked, *NOTES]
+    facts = replace(NOTHING_KNOWN, asks=1.0, probed=probed(old=0.5, new=0.5), usual=(0.1, 0.1))
+    like = Likeness(aside=0.4, leaning=0.4, spread=0.4, unrelated=0.4)
+
+    def likely(*, present: bool = True, **cosines: float) -> float:
+        known = replace(facts, like=like, asked=1.0, cosines=cosines)
+        return about(all_, np.zeros(len(all_)), known, present=present).get("new", 0.0)
+
+    full = likely()
+    assert full > 0.9
+    assert likely(old=0.6) == likely(asked=0.9) == likely(old=0.9, present=False) == full
+    assert likely(old=0.64) == pytest.approx(full / 2)
+    assert likely(old=0.68) == 0.0
 
 
 def test_a_statement_in_other_words_comes_first_if_it_is_the_newest_about_the_subject() -> None:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from memoria.recall.ranking import NOTHING_KNOWN, rank_by_relevance, with_needs
 from memoria.recall.ranking.config import RelevanceConfig
-from memoria.recall.ranking.needs import HOPS
+from memoria.recall.ranking.needs import HOPS, followed
+from memoria.types import Hop, Path
 from tests.unit.recall.ranking.test_relevance import candidate
 
 IDS = [f"m{n}" for n in range(HOPS + 2)]
@@ -114,3 +115,21 @@ def test_a_ranking_says_what_a_memory_got_and_from_whom() -> None:
     assert second.features["needed"] == pytest.approx(0.5 / (0.5 + math.exp(-4)))
     for entry in (first, second, third):
         assert sum(entry.shares.values()) == pytest.approx(math.log(entry.score) + 4.0)
+
+
+def test_edges_that_a_question_asks_for_are_wanted_as_they_were_followed() -> None:
+    def hop(source: str, target: str, *tags: str) -> Hop:
+        return Hop(
+            source=source, target=target, relation="r", direction="in", weight=0.5, tags=tags,
+            tag_similarity=1.0, degree=2, energy_in=1.0, energy_out=0.5,
+        )  # fmt: skip
+
+    path = Path(
+        seed_id="film",
+        hops=(hop("film", "director", "DIRECTED"), hop("director", "other", "ACTED_IN")),
+        memories=(),
+        end_reason="dead_end",
+        energy=0.5,
+    )
+    assert followed([path], ["DIRECTED"]) == {"film": {"director": 1.0}}
+    assert followed([path], []) == {}

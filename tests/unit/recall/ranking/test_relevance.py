@@ -18,9 +18,11 @@ from memoria._support.stems import STOP_WORDS, each_word, query_terms, stem
 from memoria.errors import ConfigError
 from memoria.recall.config import RetrieverConfig
 from memoria.recall.ranking import (
+    DEFAULT_SPREAD,
     NOTHING_KNOWN,
     Candidate,
     Facts,
+    Likeness,
     config,
     gather,
     rank_by_relevance,
@@ -316,10 +318,27 @@ def test_candidates_are_of_the_kinds_asked_for() -> None:
 # --- features ---------------------------------------------------------------------------------
 
 
-def test_cosine_is_over_the_best_and_missing_ones_are_nothing() -> None:
+def test_cosine_is_over_the_best() -> None:
     facts = Facts(cosines={"a": 0.8, "b": 0.4}, degrees={}, neighbours={})
-    all_ = [candidate(name, "") for name in "abc"]
-    assert feature("cosine", "q", *all_, facts=facts) == [1.0, 0.5, 0.0]
+    all_ = [candidate(name, "") for name in "ab"]
+    assert feature("cosine", "q", *all_, facts=facts) == [1.0, 0.5]
+
+
+def test_a_memory_without_a_vector_is_as_near_as_its_words_say() -> None:
+    facts = Facts(cosines={"a": 0.8, "b": 0.4}, degrees={}, neighbours={})
+    all_ = [candidate("a", "pier"), candidate("b", "pier"), candidate("new", "the ferry")]
+    assert feature("cosine", "ferry", *all_, facts=facts)[2] == pytest.approx(1.0)
+    assert feature("cosine", "quay", *all_, facts=facts)[2] == pytest.approx(0.6 / 0.8)
+    near = replace(
+        facts, like=Likeness(aside=0.5, leaning=0.5, spread=DEFAULT_SPREAD, unrelated=0.5)
+    )
+    assert feature("cosine", "quay", *all_, facts=near)[2] == pytest.approx(0.5 / 0.8)
+    assert feature("cosine", "ferry", *all_, facts=near)[2] == pytest.approx(1.0)
+    half = [*all_[:2], candidate("new", "ferry and pier and quay"), candidate("c", "ferry")]
+    share = feature("bm25", "ferry", *half)[2]
+    found = feature("cosine", "ferry", *half, facts=facts)[2]
+    assert 0 < share < 1
+    assert found == pytest.approx((0.6 + 0.2 * share) / 0.8)
 
 
 def test_without_a_positive_cosine_nothing_speaks_for_anything() -> None:
@@ -376,6 +395,11 @@ def test_of_several_seeds_the_one_that_carries_most_counts() -> None:
     assert of_last({"s": 0.4, "t": 0.1, "unknown": 0.4}) == max(one, other)
 
 
+def only(names: str = "abcd", **cosines: float) -> dict[str, float]:
+    """Cosines of 0 for all others."""
+    return dict.fromkeys(names, 0.0) | cosines
+
+
 def linked(*edges: tuple[str, str, float], **facts: Any) -> Facts:
     """Facts with edges (source, target, weight), each told from both ends, as the query does."""
     neighbours: dict[str, list[tuple[str, float, bool]]] = {}
@@ -406,7 +430,7 @@ def test_a_hub_gets_less_from_every_link_and_nothing_else_changes() -> None:
 def test_an_edge_deleted_before_its_memory_was_counted_leaves_links_finite() -> None:
     all_ = [candidate(name, "pier") for name in "ab"]
     facts = Facts(
-        cosines={"a": 1.0}, degrees={"a": 0, "b": 1}, neighbours={"b": [("a", 0.5, False)]}
+        cosines=only(a=1.0), degrees={"a": 0, "b": 1}, neighbours={"b": [("a", 0.5, False)]}
     )
     assert feature("chain_beyond", "q", *all_, facts=facts) == [0.0, pytest.approx(0.4)]
     assert feature("walk_beyond", "q", *all_, facts=facts)[1] == 1.0
@@ -414,10 +438,10 @@ def test_an_edge_deleted_before_its_memory_was_counted_leaves_links_finite() -> 
 
 def test_a_chain_follows_the_stored_direction_and_weakens_with_each_edge() -> None:
     all_ = [candidate(name, "pier") for name in "abcd"]
-    facts = linked(("a", "b", 1.0), ("b", "c", 0.5), ("d", "a", 1.0), cosines={"a": 1.0})
+    facts = linked(("a", "b", 1.0), ("b", "c", 0.5), ("d", "a", 1.0), cosines=only(a=1.0))
     expected = [0.0, pytest.approx(0.8), pytest.approx(0.8 * 0.4), 0.0]
     assert feature("chain_beyond", "q", *all_, facts=facts) == expected
-    facts = replace(facts, cosines={"a": 1.0, "b": 0.25})
+    facts = replace(facts, cosines=only(a=1.0, b=0.25))
     assert feature("chain_beyond", "q", *all_, facts=facts)[1] == pytest.approx(0.8 * 0.75)
 
 
@@ -428,8 +452,8 @@ def test_a_match_is_the_third_power_of_the_cosine_and_the_square_of_bm25() -> No
         candidate("c", "mole"),
     ]
     edge = linked(("b", "c", 1.0))
-    # Only b leads to c: b's match divided by a's, times 0.8 for the edge; c has no cosine.
-    by_cosine = replace(edge, cosines={"a": 1.0, "b": 0.5})
+    # Only b leads to c: b's match divided by a's, times 0.8 for the edge.
+    by_cosine = replace(edge, cosines=only(a=1.0, b=0.5))
     assert feature("chain_beyond", "q", *all_, facts=by_cosine)[2] == pytest.approx(0.8 * 0.5**3)
     bm25 = feature("bm25", "ferry", *all_)[1]
     assert 0 < bm25 < 1
@@ -441,7 +465,7 @@ def test_a_match_is_the_third_power_of_the_cosine_and_the_square_of_bm25() -> No
 
 def test_an_edge_to_what_is_not_ranked_counts_nothing() -> None:
     all_ = [candidate(name, "pier") for name in "ab"]
-    facts = linked(("a", "b", 0.5), ("a", "gone", 1.0), cosines={"a": 1.0})
+    facts = linked(("a", "b", 0.5), ("a", "gone", 1.0), cosines=only(a=1.0))
     assert feature("chain_beyond", "q", *all_, facts=facts) == [0.0, pytest.approx(0.4)]
 
 
@@ -453,7 +477,7 @@ def test_a_chain_leads_through_memories_that_are_not_ranked() -> None:
         energy={"a": 0.2},
     )
     # The hub is not a candidate: the path that brought b is how the ranking knows of it.
-    facts = Facts(cosines={"a": 1.0}, degrees={}, neighbours={})
+    facts = Facts(cosines=only(a=1.0), degrees={}, neighbours={})
     assert feature("chain_beyond", "ferry", near, far, facts=facts) == [0.0, pytest.approx(0.64)]
 
 
@@ -505,7 +529,7 @@ def test_a_short_answer_says_all_of_it(text: str) -> None:
 def test_links_lift_a_memory_as_far_as_it_says_something() -> None:
     texts = {"a": "The captain has the ferry.", "b": "Great plan!", "c": "The pier", "d": "Noted."}
     all_ = [candidate(name, text, energy={"a": 0.1}) for name, text in texts.items()]
-    facts = linked(*(("a", name, 1.0) for name in "bcd"), cosines={"a": 1.0})
+    facts = linked(*(("a", name, 1.0) for name in "bcd"), cosines=only(a=1.0))
     for name in ("carried", "chain_beyond", "walk_beyond"):
         _, plan, pier, noted = feature(name, "ferry", *all_, facts=facts)
         assert noted == 0.0, name
@@ -530,10 +554,10 @@ def test_rise_is_the_share_of_the_way_from_the_crowd_to_a_perfect_match() -> Non
     assert found[20:] == pytest.approx([0.0] * 10)
 
 
-def test_a_memory_without_a_vector_stands_last_by_cosine_but_not_far_behind() -> None:
+def test_a_memory_without_a_vector_has_the_place_that_its_words_give_it() -> None:
     facts = Facts(cosines={"a": 0.8, "b": 0.6}, degrees={}, neighbours={})
     all_ = [candidate(name, "") for name in "abc"]
-    assert feature("cosine_first", "q", *all_, facts=facts) == pytest.approx([1.0, 5 / 6, 5 / 6])
+    assert feature("cosine_first", "q", *all_, facts=facts) == pytest.approx([1.0, 5 / 7, 5 / 6])
 
 
 def test_without_any_vector_the_words_stand_in_for_the_cosine() -> None:

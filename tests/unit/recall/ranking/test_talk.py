@@ -209,7 +209,9 @@ def of_session(*names: str, size: int = 4) -> Mapping[str, tuple[str, int]]:
 
 def test_a_session_gives_the_best_match_of_another_message_over_the_root_of_its_size() -> None:
     all_ = [candidate(name, "pier") for name in "abcd"]
-    facts = linked(cosines={"a": 1.0, "b": 0.5, "d": 0.9}, sessions=of_session("a", "b", "c"))
+    facts = linked(
+        cosines={"a": 1.0, "b": 0.5, "c": 0.0, "d": 0.9}, sessions=of_session("a", "b", "c")
+    )
     # The matches are the third powers, 1 and 0.125; the root of the size is 2.
     found = feature("session", "q", *all_, facts=facts)
     assert found == pytest.approx([0.125 / 2, 1 / 2, 1 / 2, 0.0])
@@ -223,7 +225,8 @@ def test_a_message_alone_in_its_session_gets_nothing() -> None:
 
 def test_a_session_is_at_least_as_large_as_what_was_found_of_it() -> None:
     all_ = [candidate(name, "pier") for name in "abcd"]
-    facts = linked(cosines={"a": 1.0}, sessions=of_session(*"abcd", size=1))
+    cosines = dict.fromkeys("abcd", 0.0) | {"a": 1.0}
+    facts = linked(cosines=cosines, sessions=of_session(*"abcd", size=1))
     assert feature("session", "q", *all_, facts=facts) == [0.0, 0.5, 0.5, 0.5]
 
 

@@ -35,6 +35,7 @@ RANGES: list[tuple[Any, str, list[Any], list[Any]]] = [
     (TransferEnergy, "min_activation", [0, 0.0, 5e-324, 1e9], [-5e-324, -1]),
     (TransferEnergy, "tag_sim_floor", [0, 1], [-0.1, 1.1]),
     (TransferEnergy, "max_branches", [1, 100], [0, 101]),
+    (TransferEnergy, "seed_branches", [None, 1, 100], [0, 101, 2.0]),
     (TransferEnergy, "round_trips", ["level", "single"], ["Single", None, 1]),
     (LeakyIntegrateAndFire, "fire_threshold", [1e-9, 0.5, 3.0], [0, -1, None]),
     (LeakyIntegrateAndFire, "leak_rate", [1e-9, 0.85, 1], [0, 1.01, "1"]),

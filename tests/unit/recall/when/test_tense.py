@@ -40,9 +40,12 @@ def test_any_text_has_a_tense_or_none(text: str) -> None:
         ("How has my rent changed this year?", "course", False),
         ("What did I do today?", None, True),
         ("What is on my list this week?", None, True),
+        ("Where will I live in December?", "present", False),
+        ("What will happen in December?", None, True),
+        ("Where do I live in December?", None, False),
     ],
 )
-def test_a_question_about_today_or_a_course_only_prefers_its_time_and_has_a_tense(
+def test_some_questions_only_prefer_their_time_and_have_a_tense(
     question: str, tense: str | None, only: bool
 ) -> None:
     now = datetime(2026, 5, 20, 14, 30, tzinfo=UTC)

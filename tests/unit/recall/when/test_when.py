@@ -18,12 +18,17 @@ from memoria.types.window import TimeWindow
 from tests.for_each import for_each
 
 NOW = datetime(2026, 5, 20, 14, 30, tzinfo=UTC)
-TABLE = Path(__file__).parents[3] / "cases" / "when.txt"
-LINES = [
-    tuple(part.strip() for part in line.rsplit("=", 1))
-    for line in TABLE.read_text(encoding="utf-8").splitlines()
-    if not line.startswith("#")
-]
+NOVEMBER = datetime(2026, 11, 10, 14, 30, tzinfo=UTC)
+CASES = Path(__file__).parents[3] / "cases"
+
+
+def table(name: str) -> list[tuple[str, str]]:
+    lines = (CASES / name).read_text(encoding="utf-8").splitlines()
+    parts = [line.rsplit("=", 1) for line in lines if not line.startswith("#")]
+    return [(phrase.strip(), days.strip()) for phrase, days in parts]
+
+
+LINES = table("when.txt")
 
 
 def shown(window: TimeWindow | None) -> str:
@@ -40,6 +45,20 @@ def test_there_are_at_least_three_hundred_phrases() -> None:
 @for_each("phrase, days", LINES)
 def test_phrase_means_its_window(phrase: str, days: str) -> None:
     assert shown(window_of(phrase, now=NOW)) == days
+
+
+@for_each("question, days", table("future.txt"))
+def test_in_the_future_tense_a_month_or_weekday_is_the_next_one(question: str, days: str) -> None:
+    assert shown(window_of(question, now=NOVEMBER)) == days
+
+
+@for_each(
+    "now, days",
+    [("2026-03-28", "2026-04-03 2026-04-07"), ("2026-04-20", "2027-03-26 2027-03-30")],
+)
+def test_easters_less_than_a_year_apart_are_not_skipped(now: str, days: str) -> None:
+    asked = datetime.fromisoformat(now).replace(hour=12, tzinfo=UTC)
+    assert shown(window_of("Where will we be at Easter?", now=asked)) == days
 
 
 @for_each(

@@ -1,0 +1,32 @@
+"""Say in memoria's folder what this process does, so that others can tell when it was killed.
+
+In: a file, facts. Out: the file, while the block runs. Writes and removes files.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+
+@contextmanager
+def while_running(file: Path, facts: Mapping[str, Any]) -> Iterator[None]:
+    """Keep facts and the number of this process in a file that only its owner can read.
+
+    A folder that can't be written is no error: then nobody is told.
+    """
+    with suppress(OSError):
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file.unlink(missing_ok=True)  # others may be able to read it, or hold it open
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
+            json.dump({**facts, "pid": os.getpid()}, opened)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            file.unlink(missing_ok=True)
