@@ -67,8 +67,8 @@ def test_a_rate_limit_is_waited_for_as_long_as_the_service_asks(
 def test_overload_and_a_lost_connection_are_tried_again(
     served: Callable[..., HostedModel],
 ) -> None:
-    model = served(Failure(503), Failure(500), Failure(200, silent_s=1.0))
-    quick = ("timeout=30", "timeout=0.3")
+    model = served(Failure(503), Failure(500), Failure(200, silent_s=4.0))
+    quick = ("timeout=30", "timeout=2")
     hosted = recipe("hosted", model, replace=quick)
     hosted._function.__globals__["embed_some"].retry.wait = lambda _: 0.0
     assert asyncio.run(hosted.embed_query("a b")) == vector("a b", 256)

@@ -307,13 +307,11 @@ async def test_a_task_keeps_making_vectors_that_are_pending_in_any_scope(
 ) -> None:
     for place in (f"{scope}/1", f"{scope}/2"):
         await GraphWriter(store, scope=place, embedder=Moody("down")).write([memory("a")])
-    async with keep_embedding(store, Moody()):
-        for _ in range(100):
-            await asyncio.sleep(0.05)
-            found = [await stored(driver, f"{scope}/{each}") for each in (1, 2)]
-            if all(each["a"][1] for each in found):
-                break
-    assert [each["a"][1] for each in found] == [vector_of("the text of a")] * 2
+    async with keep_embedding(store, Moody()), asyncio.timeout(60):
+        for place in (f"{scope}/1", f"{scope}/2"):
+            while (vector := (await stored(driver, place))["a"][1]) is None:  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+            assert vector == vector_of("the text of a")
 
 
 @pytest.mark.parametrize("mood", [*MOODS])

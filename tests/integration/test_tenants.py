@@ -25,9 +25,8 @@ from tests.conftest import DIMENSIONS, EMBEDDER
 
 TENANTS = 20
 REFUSED_S = 0.1
-# What a call may take beyond its deadline, and what a busy test machine may add to that.
-OVERRUN_S = 0.2
-BUSY_S = 0.3
+# What a call may take beyond its deadline, apart from the time for which the loop stood still.
+OVERRUN_S = 0.5
 
 
 class Slow(Store):
@@ -85,6 +84,35 @@ async def recall(memory: GraphRetriever, deadline_s: float) -> Ended:
     return Ended(result, time.perf_counter() - started)
 
 
+class Stalls:
+    """How long the loop stood still, in all: a busy machine runs other programs meanwhile."""
+
+    EVERY_S = 0.01
+
+    def __init__(self) -> None:
+        self.sum_s = 0.0
+        self._woke = time.perf_counter()
+
+    async def __aenter__(self) -> Stalls:
+        self._watching = asyncio.create_task(self._watch())
+        await asyncio.sleep(0)  # until it watches
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._watching.cancel()
+        self._count()
+
+    async def _watch(self) -> None:
+        self._woke = time.perf_counter()
+        while True:
+            await asyncio.sleep(self.EVERY_S)
+            self._count()
+
+    def _count(self) -> None:
+        before, self._woke = self._woke, time.perf_counter()
+        self.sum_s += max(0.0, self._woke - before - self.EVERY_S)
+
+
 @pytest.fixture
 async def scopes(driver: neo4j.AsyncDriver, scope: str) -> list[str]:
     """Tenants with one memory each."""
@@ -119,10 +147,10 @@ async def test_who_would_wait_too_long_is_refused_at_once_and_told_when_to_come(
         await asyncio.gather(*(recall(memory, deadline_s=60) for _ in range(4)))
     waiting = [asyncio.create_task(recall(memory, deadline_s=60)) for _ in range(12)]
     await asyncio.sleep(0)
-    tried = [await recall(memory.for_scope(scopes[1]), deadline_s=0.5) for _ in range(3)]
-    refused = tried[0]
+    async with Stalls() as stalls:
+        refused = await recall(memory.for_scope(scopes[1]), deadline_s=0.5)
     assert isinstance(refused.result, OverloadedError)
-    assert min(each.took_s for each in tried) < REFUSED_S, "the machine may be busy for a while"
+    assert refused.took_s < REFUSED_S + stalls.sum_s
     assert refused.result.retry_after_s is not None
     assert "call again in" in str(refused.result)
     assert "max_recalls" not in str(refused.result)
@@ -141,16 +169,17 @@ async def test_no_call_ends_later_than_its_deadline_however_many_tenants(
     embedder = CallableEmbedder(embed, dimensions=DIMENSIONS, name=EMBEDDER)
     memory = GraphRetriever(store, scope=scopes[0], embedder=embedder)
     await memory.server_facts()
-    ended = await asyncio.gather(
-        *(recall(memory.for_scope(scope), deadline_s=4) for scope in scopes * 3)
-    )
-    assert max(each.took_s for each in ended) < 4 + OVERRUN_S + BUSY_S
+    async with Stalls() as stalls:
+        ended = await asyncio.gather(
+            *(recall(memory.for_scope(scope), deadline_s=4) for scope in scopes * 3)
+        )
+    assert max(each.took_s for each in ended) < 4 + OVERRUN_S + stalls.sum_s
     kinds = Counter(type(each.result).__name__ for each in ended)
     assert set(kinds) <= {"Recall", "OverloadedError", "DeadlineError"}
     assert kinds["Recall"] >= 2
     assert kinds["OverloadedError"] >= 30
     first = [each.took_s for each in ended if isinstance(each.result, OverloadedError)]
-    assert min(first) < REFUSED_S
+    assert min(first) < REFUSED_S + stalls.sum_s
 
 
 async def test_a_recall_that_hangs_ends_at_its_deadline(
@@ -158,7 +187,8 @@ async def test_a_recall_that_hangs_ends_at_its_deadline(
 ) -> None:
     memory = GraphRetriever(Slow(driver, search_s=30, max_recalls=2), scope=scopes[0])
     await memory.server_facts()
-    ended = await recall(memory, deadline_s=0.3)
+    async with Stalls() as stalls:
+        ended = await recall(memory, deadline_s=0.3)
     assert isinstance(ended.result, DeadlineError)
-    assert ended.took_s < 0.3 + OVERRUN_S + BUSY_S
+    assert ended.took_s < 0.3 + OVERRUN_S + stalls.sum_s
     assert memory.store.recalls.taken == memory.store.line.taken == 0

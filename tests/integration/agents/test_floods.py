@@ -55,7 +55,7 @@ async def test_a_database_that_never_closes_does_not_keep_a_server_from_ending(
         while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
             await asyncio.sleep(0.01)
         server.should_exit = True
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await task
         assert closed == ["opened first"]
 
@@ -72,7 +72,8 @@ async def test_a_server_survives_floods_and_keeps_nothing_of_them(
                 assert await large(served, path, 60_000_000, with_length=with_length) is None
         if server is served_mcp:
             assert await sessions(served, 200) is None
-            async with httpx2.AsyncClient() as http:  # the server never sends on such a stream
+            # The server never sends on such a stream.
+            async with httpx2.AsyncClient(timeout=60) as http:
                 answer = await http.get(served.url("/mcp"), headers={"accept": "text/event-stream"})
             assert answer.status_code == 405
         if server is not served_page:
@@ -170,7 +171,7 @@ async def test_an_answer_is_sent_at_once_whoever_made_the_socket() -> None:
     server = uvicorn.Server(bounded(Starlette(routes=[Route("/", delay)])))
     (listens,) = listening(port=0)
     task = asyncio.create_task(server.serve([listens]))
-    async with httpx2.AsyncClient() as http:
+    async with httpx2.AsyncClient(timeout=60) as http:
         await http.get("http://127.0.0.1:{1}/".format(*listens.getsockname()))
     server.should_exit = True
     await task
@@ -206,7 +207,7 @@ async def test_the_oldest_idle_connection_gives_way_and_a_busy_server_says_so(
             idle_ones = [await asyncio.open_connection(*address) for _ in range(42)]
             assert [await idle_ones[place][0].read() for place in (0, 1)] == [b"", b""]
             url = "http://{}:{}".format(*address)
-            async with httpx2.AsyncClient() as http:
+            async with httpx2.AsyncClient(timeout=60) as http:
                 asked = [asyncio.create_task(http.get(f"{url}/slow")) for _ in range(70)]
                 codes = [answer.status_code for answer in await asyncio.gather(*asked)]
                 assert {*codes} == {200, 503}

@@ -413,7 +413,10 @@ async def test_a_text_that_changes_while_a_vector_is_stored_keeps_no_old_vector(
             return [vector() for _ in texts]
 
         async def commit() -> None:
-            blocked = "SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' RETURN 1"
+            blocked = (
+                "SHOW TRANSACTIONS YIELD status, metaData WHERE status STARTS WITH 'Blocked' "
+                "AND metaData.query = 'ingest.embeddings' RETURN 1"
+            )
             # Until the vector waits for it; only the server knows when.
             while not (await driver.execute_query(blocked)).records:  # noqa: ASYNC110
                 await asyncio.sleep(0.05)

@@ -18,6 +18,7 @@ from memoria.store.queries import Query
 from memoria.types import Memory, Message, Recall
 from tests.integration.recall.test_round_trips import Wire, wire
 from tests.integration.recall.test_when import WORDS
+from tests.integration.steady import Steady
 from tests.oracle.agreement import remove
 
 __all__ = ["wire"]
@@ -140,7 +141,7 @@ async def test_a_statement_in_other_words_is_found_by_its_subject_with_one_more_
 async def test_without_an_answer_to_that_query_the_order_stays_and_the_trace_says_so(
     dana: GraphRetriever, store: Store
 ) -> None:
-    class Refusing(Store):
+    class Refusing(Steady):
         async def run(
             self, query: Query, parameters: Mapping[str, Any], **options: Any
         ) -> list[neo4j.Record]:
@@ -148,10 +149,10 @@ async def test_without_an_answer_to_that_query_the_order_stays_and_the_trace_say
                 raise QueryError("refused")
             return await super().run(query, parameters, **options)
 
-    refusing = Refusing(store.driver, database=store.database)
+    refusing = Refusing(store.driver)
     off = replace(dana.config, time_phrases=False)
-    plain = await dana.recall("Who is my boss?", config=off)
     retriever = GraphRetriever(refusing, scope=dana.scope, embedder=WORDS, config=dana.config)
+    plain = await retriever.recall("Who is my boss?", config=off)
     found = await retriever.recall("Who is my boss?")
     assert [one.id for one in found.ranked] == [one.id for one in plain.ranked]
     assert [note for note in found.trace.degraded if "older statements" in note]

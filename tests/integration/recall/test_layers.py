@@ -28,6 +28,7 @@ from memoria.store.queries import Query
 from memoria.types import Memory, Recall, Relation, Seed
 from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
+from tests.integration.steady import Steady
 
 TENANTS = 50
 # A server that has just started plans each query first.
@@ -150,10 +151,12 @@ async def test_equal_ids_in_two_scopes_are_two_memories(store: Store, scope: str
         assert team in text
 
 
-async def test_a_scope_that_is_empty_or_unknown_changes_nothing(store: Store, scope: str) -> None:
+async def test_a_scope_that_is_empty_or_unknown_changes_nothing(
+    driver: neo4j.AsyncDriver, store: Store, scope: str
+) -> None:
     texts, edges = world(random.Random(1), 30, "a")
     await fill(store, scope, texts, edges)
-    memory = GraphRetriever(store, scope=scope, embedder=embedder())
+    memory = GraphRetriever(Steady(driver), scope=scope, embedder=embedder())
     alone = await memory.recall("Why was the oven mended?")
     both = await memory.recall("Why was the oven mended?", scopes=[scope, f"{scope}-nobody"])
     assert [place[1:] for place in told(both)] == [place[1:] for place in told(alone)]
@@ -400,11 +403,14 @@ async def test_a_scope_that_fails_is_in_the_trace(
     assert read.scopes == found.trace.scopes
 
 
-async def test_what_is_read_of_one_other_scope_names_it(store: Store, scope: str) -> None:
+async def test_what_is_read_of_one_other_scope_names_it(
+    driver: neo4j.AsyncDriver, store: Store, scope: str
+) -> None:
     team = f"{scope}-team"
     for name in (scope, team):
         await fill(store, name, {"m1": f"The oven of {name}.", "m2": "It broke."}, [("m1", "m2")])
-    memory = GraphRetriever(store, scope=scope, also_read=[team], embedder=embedder())
+    steady = Steady(driver)
+    memory = GraphRetriever(steady, scope=scope, also_read=[team], embedder=embedder())
     alone = await memory.for_scope(team).recall("the oven")
     found = await memory.recall("the oven", scopes=[team])
     assert [place[1:] for place in told(found)] == [place[1:] for place in told(alone)]

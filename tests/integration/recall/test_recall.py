@@ -633,7 +633,7 @@ async def test_a_recall_given_up_leaves_its_turn(
     }
     async with one_at_a_time.recall_stream("link") as stream:
         await anext(aiter(stream))  # the rest is not wanted
-    assert (await one_at_a_time.recall("link", deadline_s=5)).seeds.seeds
+    assert (await one_at_a_time.recall("link")).seeds.seeds
 
 
 def energies(recall: Recall) -> list[float]:

@@ -23,6 +23,7 @@ from memoria.store.queries import Query
 from memoria.types import Memory, MemoryFilter, Recall
 from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
+from tests.integration.steady import Steady
 from tests.oracle.agreement import remove
 
 NOW = datetime(2026, 5, 20, 14, 30, tzinfo=UTC)  # a Wednesday
@@ -167,7 +168,7 @@ async def test_what_the_search_leaves_out_is_found_in_its_time(
 async def test_the_window_is_searched_at_the_same_time_as_everything(
     diary: GraphRetriever, driver: neo4j.AsyncDriver
 ) -> None:
-    class Together(Store):
+    class Together(Steady):
         """Sends no search before all four have come: by vector and by words, twice."""
 
         all_there = asyncio.Barrier(4)
@@ -180,8 +181,8 @@ async def test_the_window_is_searched_at_the_same_time_as_everything(
                     await self.all_there.wait()
             return await super().run(query, parameters, until=until)
 
+    diary.store = Together(driver)
     expected = await diary.recall("What did I say about the boat in May?")
-    diary.store = Together(driver, database="neo4j")
     found = await diary.recall("What did I say about the boat in May?")
     assert ids(found) == ids(expected)
     assert not found.trace.degraded

@@ -54,7 +54,7 @@ async def retriever(server: EphemeralNeo4j) -> AsyncIterator[GraphRetriever]:
                 key=scope_key(SCOPE),
             )
             await result.consume()
-        yield GraphRetriever(driver, scope=SCOPE, config=RetrieverConfig(deadline_s=20.0))
+        yield GraphRetriever(driver, scope=SCOPE, config=RetrieverConfig(deadline_s=60.0))
 
 
 async def test_recall_after_a_restart_works_by_itself(

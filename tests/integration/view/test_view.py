@@ -185,7 +185,7 @@ async def test_a_recall_ends_when_nobody_waits_for_it_any_more(filled: GraphRetr
     async def load(_: GraphRetriever) -> None:
         started.set()
         try:
-            await asyncio.sleep(60)
+            await asyncio.Event().wait()
         finally:
             ended.set()
 
@@ -193,7 +193,7 @@ async def test_a_recall_ends_when_nobody_waits_for_it_any_more(filled: GraphRetr
         waiting = asyncio.create_task(asked(client, filled.scope))
         await started.wait()
         waiting.cancel()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await ended.wait()
 
 
@@ -346,7 +346,7 @@ def viewing(
         yield match[1], match[2]
     finally:
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
+        process.communicate(timeout=60)
     assert process.returncode == 130
 
 

@@ -94,7 +94,12 @@ async def test_an_answer_may_be_put_from_elsewhere() -> None:
 
 
 async def test_another_event_loop_is_told_so() -> None:
-    once, question = SingleFlight[str](), Question("yes", delay_s=0.3)
+    once, answered = SingleFlight[str](), asyncio.Event()
+
+    async def question() -> str:
+        await answered.wait()
+        return "yes"
+
     first = asyncio.create_task(once.get(question, keep=always))
     await asyncio.sleep(0)
 
@@ -103,6 +108,7 @@ async def test_another_event_loop_is_told_so() -> None:
 
     with pytest.raises(ClosedError, match="another event loop"):
         await asyncio.to_thread(elsewhere)
+    answered.set()
     assert await first == "yes"
 
 

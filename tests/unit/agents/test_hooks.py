@@ -414,17 +414,17 @@ def test_a_process_that_ran_out_of_time_says_so() -> None:
 
 def test_the_start_of_the_process_counts_towards_its_time() -> None:
     code = (
-        "import time\nbegan = time.monotonic()\ntime.sleep(0.5)\n"
+        "import time\nbegan = time.monotonic()\ntime.sleep(2)\n"
         "from memoria._support import hard_deadline\n"
         "print(hard_deadline.running_s() - (time.monotonic() - began), flush=True)\n"
-        "with hard_deadline.failing_open(0.5):\n"
+        "with hard_deadline.failing_open(2):\n"
         "    began = time.monotonic()\n"
         "    while True: print(time.monotonic() - began, flush=True); time.sleep(0.01)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=50, check=True)
     before_code_s, *in_block_s = map(float, done.stdout.split())
     assert before_code_s > -0.02 or sys.platform != "linux"  # the system counts in hundredths
-    assert max(in_block_s, default=0) < 0.4 or sys.platform != "linux"
+    assert max(in_block_s, default=0) < 1.5 or sys.platform != "linux"
 
 
 def run_of(*lines: str) -> subprocess.CompletedProcess[bytes]:

@@ -87,7 +87,7 @@ async def test_a_ticket_expires_after_a_minute() -> None:
 
 
 async def test_a_used_ticket_locks_out_also_after_it_has_expired() -> None:
-    brief = Ticket(until_s=time.monotonic() + 0.5)
+    brief = Ticket(until_s=time.monotonic() + 3)  # a busy machine enters in time, too
     async with client_of(brief) as client:
         assert await enter(client, brief.text) == (200, TOKEN)
         await asyncio.sleep(brief.until_s - time.monotonic() + 0.01)

@@ -15,6 +15,7 @@ from memoria.recall.strategies import RunInput, TransferEnergy
 from memoria.recall.together import explore_each
 from memoria.store.queries import Query
 from memoria.types import Exploration, Path, Seed
+from tests.clock import without_waiting
 
 _Rows = list[list[Any]]
 
@@ -142,6 +143,7 @@ async def test_texts_that_can_not_be_read_fail_the_exploration_that_needs_them()
     assert found.texts == {"ab": [], "k": ["k"]}, "the path is kept, without texts"
 
 
+@without_waiting
 async def test_texts_that_are_late_cut_the_exploration_that_needs_them() -> None:
     async def too_long(_: Mapping[str, Any]) -> None:
         await asyncio.sleep(0.2)
@@ -160,6 +162,7 @@ async def forever(_: Mapping[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("hydrate_at", "texts"), [("branch_end", []), ("exploration_end", []), (None, ["a"])]
 )
+@without_waiting
 async def test_a_level_that_never_ends_leaves_the_paths_of_the_levels_before(
     hydrate_at: HydrateAt | None, texts: list[str], seeds_per_session: int | None
 ) -> None:
@@ -182,12 +185,14 @@ async def test_a_level_that_never_ends_leaves_the_paths_of_the_levels_before(
     assert {path.ids: path.end_reason for path in found.paths}["a", "b"] == "truncated"
 
 
+@without_waiting
 async def test_texts_that_never_come_leave_the_paths_without_them() -> None:
     found = await explored(Graph({"a": "b"}, before_texts=forever), "a", deadline_s=0.1)
     assert found.status == {"a": ("truncated", None)}
     assert found.texts == {"ab": []}
 
 
+@without_waiting
 async def test_explorations_that_go_on_alone_and_never_end_are_cut() -> None:
     failed = UnavailableError("the server went away", query="strategies.level")
 
