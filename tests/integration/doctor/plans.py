@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import pytest
@@ -29,9 +29,9 @@ def past_plans() -> Iterator[None]:
 
 
 @contextmanager
-def few_plans() -> Iterator[None]:
-    """Check the plans of some queries, of each kind that the doctor tells apart."""
-    few = [load(name) for name in FEW_QUERIES]
+def few_plans(names: Sequence[str] = FEW_QUERIES) -> Iterator[None]:
+    """Check the plans of some queries, by default of each kind that the doctor tells apart."""
+    few = [load(name) for name in names]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("memoria.doctor.plans.shipped", lambda: few)
         yield
