@@ -212,13 +212,18 @@ def _own_examples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+def server_under_test(config: pytest.Config) -> Target:
+    """Return the server that ``--neo4j`` asks for; it starts unless it runs."""
+    choice: str = config.getoption("--neo4j")
+    if is_local(choice) or choice == "container":
+        return shared_target(config.stash[_LINE])
+    return Target(uri=choice, auth=_GIVEN_AUTH, database="neo4j")
+
+
 @pytest.fixture(scope="session")
 def target(request: pytest.FixtureRequest) -> Target:
     """The server under test."""
-    choice: str = request.config.getoption("--neo4j")
-    if is_local(choice) or choice == "container":
-        return shared_target(request.config.stash[_LINE])
-    return Target(uri=choice, auth=_GIVEN_AUTH, database="neo4j")
+    return server_under_test(request.config)
 
 
 @pytest.fixture(scope="session")

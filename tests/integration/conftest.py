@@ -16,6 +16,7 @@ from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig
 from memoria.store.queries import load
 from memoria.types import Seed
+from tests.conftest import server_under_test
 from tests.dialects import DIALECTS, Dialect, dialects_of
 from tests.integration.alone import wipe
 from tests.servers import is_local
@@ -72,8 +73,7 @@ async def all_at_once(store: Store) -> None:
 def lone_target(request: pytest.FixtureRequest) -> Target:
     """The server under test without the other worker; see ``tests.integration.alone``."""
     if not is_local(request.config.getoption("--neo4j")):
-        given: Target = request.getfixturevalue("target")
-        return given
+        return server_under_test(request.config)  # these files have another `target`
     server: EphemeralNeo4j = request.getfixturevalue("second_server")
     return Target(uri=server.uri, auth=server.auth, database="neo4j")
 
