@@ -219,7 +219,7 @@ async def test_a_write_waits_for_the_election_of_a_leader(
 async def test_a_write_without_a_leader_ends_when_its_time_is_up(cluster: Cluster) -> None:
     config = StoreConfig(query_timeout_s=1.0, long_query_timeout_s=1.0)
     async with routed(cluster, config) as store:
-        await GraphRetriever(store, scope="any").server_facts()
+        await GraphRetriever(store.patient(60.0), scope="any").server_facts()
         cluster.elect(None)
         with pytest.raises(UnavailableError):
             async with asyncio.timeout(30):
