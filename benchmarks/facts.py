@@ -1,6 +1,6 @@
 """Measure whether recalls tell what holds now, what held before, and what nobody said.
 
-    scripts/bench facts [remembered changes lives] [--out FILE] [--against FILE]
+    scripts/bench facts [remembered changes lives steady] [--out FILE] [--against FILE]
 
 Puts sets of ``benchmarks/data`` into scopes of their own, as users and agents would: messages by
 the conversation writer, remembered texts by `GraphWriter.remember`, one after the other in time.
@@ -40,7 +40,7 @@ from memoria.store import Store
 from memoria.types import Message, Recall
 
 DATA = ROOT / "benchmarks" / "data"
-SETS = ("remembered", "changes", "lives")
+SETS = ("remembered", "changes", "lives", "steady")
 POOL, SMALL_TALK = 150, 300
 BUDGET, MARKED_BUDGET, K = 200, 500, 10
 # Far more than a recall takes: nothing here is to be left out because the machine is busy.

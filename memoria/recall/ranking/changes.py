@@ -5,7 +5,8 @@ replace which. Touches nothing.
 
 People seldom say that an earlier statement is outdated: they move, and speak of the new flat. So
 the ranking guesses. Of all the things that a person says, few are as near to "My boss is Ann" as
-"Ben is my boss now". `replacements` turns this into a probability. For a question about the
+"Ben is my boss now", and the other way round; "Ann votes by post" is as near to all that is said of
+Ann. `replacements` turns this into a probability. For a question about the
 present, the older statement passes that share of its odds on to the newer one: if the newer
 statement replaces it, the newer one is the answer. For a question about how something changed, or
 about the past, all statements about the same thing as the best one come in order of time. Nothing
@@ -38,9 +39,9 @@ from memoria.types.window import Tense
 Array = NDArray[np.float64]
 
 # Log odds that a newer statement replaces an older one that answers the question: a constant, and
-# the weights of three terms; see `_log_odds`. Fitted to three chats, each checked with the
-# fit to the other two; see docs/project/ranking-notes.md.
-_CONSTANT, _STANDING_OUT, _PLACE, _MATCH = -5.2, 2.6, -0.35, 0.37
+# the weights of four terms; see `_log_odds`. Fitted to three chats, and checked with a fourth; see
+# docs/project/ranking-notes.md.
+_CONSTANT, _STANDING_OUT, _PLACE, _PLACE_BACK, _MATCH = -5.1, 2.6, -0.5, -0.85, 0.4
 # Fewer than `ENOUGH` cosines between statements are filled up with this mean and deviation.
 _MEAN, _DEVIATION = 0.5, 0.1
 # Log of the factor by which a statement about the subject exceeds its share of the best odds, so
@@ -79,16 +80,22 @@ def replacements(candidates: Sequence[Candidate], sums: Array, facts: Facts) -> 
     memories = {each.memory.id: each.memory for each in candidates}
     stating = {one.id for one in statements([*memories.values()])}
     behind = dict(zip(memories, (sums - sums.max(initial=-np.inf)).tolist(), strict=True))
-    found: dict[str, dict[str, float]] = {}
-    for id_, row in facts.alike.items():
-        if id_ not in stating:
-            continue
-        older = memories[id_]
-        others = {
+    alike = {
+        id_: {
             other: facts.on_default_scale(cosine)
             for other, cosine in row.items()
             if other in stating
         }
+        for id_, row in facts.alike.items()
+        if id_ in stating
+    }
+    backwards: dict[str, list[float]] = {}
+    for row in alike.values():
+        for other, cosine in row.items():
+            backwards.setdefault(other, []).append(cosine)
+    found: dict[str, dict[str, float]] = {}
+    for id_, others in alike.items():
+        older = memories[id_]
         newer = sorted(
             (other for other, cosine in others.items() if cosine < _SAME),
             key=lambda other: (-others[other], other),
@@ -97,7 +104,12 @@ def replacements(candidates: Sequence[Candidate], sums: Array, facts: Facts) -> 
         missing = max(ENOUGH - len(others), 0)
         mean, deviation = spread([*others.values()], (missing, _MEAN, _DEVIATION))
         odds = {
-            other: _log_odds((others[other] - mean) / deviation, place, behind[other])
+            other: _log_odds(
+                standing_out=(others[other] - mean) / deviation,
+                place=place,
+                place_back=sum(cosine > others[other] for cosine in backwards[other]),
+                behind=behind[other],
+            )
             for place, other in enumerate(newer)
         }
         likely = {other: 1 / (1 + math.exp(-value)) for other, value in odds.items()}
@@ -140,7 +152,7 @@ def _may_replace(newer: MemoryNode, older: MemoryNode) -> bool:
     return same and newer.created_at > older.created_at
 
 
-def _log_odds(standing_out: float, place: int, behind: float) -> float:
+def _log_odds(*, standing_out: float, place: int, place_back: int, behind: float) -> float:
     """Return the log odds that a newer statement replaces an older one.
 
     Parameters
@@ -149,11 +161,13 @@ def _log_odds(standing_out: float, place: int, behind: float) -> float:
         By how many standard deviations their cosine is above the mean.
     place
         How many newer statements are nearer to the older one.
+    place_back
+        How many of the statements that may be outdated are nearer to the newer one.
     behind
         Sum of the newer statement, less that of the best candidate; <= 0.
     """
-    place_term = _PLACE * math.log1p(place)
-    return max(_CONSTANT + _STANDING_OUT * standing_out + place_term + _MATCH * behind, -500.0)
+    places = _PLACE * math.log1p(place) + _PLACE_BACK * math.log1p(place_back)
+    return max(_CONSTANT + _STANDING_OUT * standing_out + places + _MATCH * behind, -500.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

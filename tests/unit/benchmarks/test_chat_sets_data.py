@@ -252,3 +252,18 @@ def test_the_page_of_the_sets_counts_the_categories_of_asides() -> None:
     page = (DATA / "README.md").read_text(encoding="utf-8")
     for name, number in Counter(row["category"] for row in rows("asides", "messages")).items():
         assert f"| `{name}` | {number} |" in page
+
+
+def test_facts_that_never_changed_are_followed_by_newer_ones() -> None:
+    assert len(messages("steady")) == len(rows("steady", "messages"))
+    count = Counter(row["category"] for row in rows("steady", "questions"))
+    assert count == {"unchanged": 86, "now": 4}
+    followed = 0
+    for row in rows("steady", "questions"):
+        (stated,) = (messages("steady")[row["chat"], id_] for id_ in row["evidence"])
+        told_by = [one for one in rows("steady", "messages") if one["chat"] == row["chat"]]
+        followed += (
+            sum(when(one["created_at"]) > when(stated["created_at"]) for one in told_by) >= 3
+        )
+        assert (row["category"] == "now") == bool(row["older"]), row["id"]
+    assert followed >= 80

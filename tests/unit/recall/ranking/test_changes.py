@@ -193,22 +193,34 @@ def test_the_probability_of_a_replacement_by_hand() -> None:
     # Cosines of `old`: 30 of 0.5 and one of 0.85. Mean (30 * 0.5 + 0.85) / 31 = 0.51129; mean
     # square of the distances from it (30 * 0.01129**2 + 0.33871**2) / 31 = 0.003824, root 0.06184.
     # The cosine stands out by 0.33871 / 0.06184 = 5.477. The first place and the best sum add
-    # nothing, so the log odds are -5.2 + 2.6 * 5.477 = 9.04.
+    # nothing, so the log odds are -5.1 + 2.6 * 5.477 = 9.14.
     all_ = sorted_((OLD, NEW, *NOTES))
     facts = replace(NOTHING_KNOWN, alike=alike(("old", "new"), among=all_))
     found = replacements(all_, np.zeros(len(all_)), facts)
     assert found.keys() == {"old"}
-    assert math.log(1 / found["old"]["new"] - 1) == pytest.approx(-9.04, abs=0.01)
+    assert math.log(1 / found["old"]["new"] - 1) == pytest.approx(-9.14, abs=0.01)
 
 
 def test_with_two_statements_the_usual_mean_and_deviation_count() -> None:
     # One cosine of 0.85 and seven of mean 0.5 and deviation 0.1: mean 4.35 / 8 = 0.54375; mean
     # square (0.30625**2 + 7 * (0.1**2 + 0.04375**2)) / 8 = 0.022148, root 0.14882. It stands out
-    # by 2.0578: log odds -5.2 + 2.6 * 2.0578 = 0.1503.
+    # by 2.0578: log odds -5.1 + 2.6 * 2.0578 = 0.2503.
     all_ = sorted_((OLD, NEW))
     facts = replace(NOTHING_KNOWN, alike=alike(("old", "new"), among=all_))
     found = replacements(all_, np.zeros(2), facts)
-    assert math.log(1 / found["old"]["new"] - 1) == pytest.approx(-0.1503, abs=0.001)
+    assert math.log(1 / found["old"]["new"] - 1) == pytest.approx(-0.2503, abs=0.001)
+
+
+def test_a_statement_that_is_nearer_to_others_hardly_replaces_this_one() -> None:
+    # As above, but three notes are nearer to `new` than `old` is: the log odds are lower by
+    # 0.85 * ln(1 + 3) = 1.178.
+    all_ = sorted_((OLD, NEW, *NOTES))
+    facts = replace(NOTHING_KNOWN, alike=alike(("old", "new"), among=all_))
+    alone = replacements(all_, np.zeros(len(all_)), facts)["old"]["new"]
+    near = {one.memory.id: {"new": 0.9} for one in NOTES[:3]}
+    crowded = replace(facts, alike={"old": facts.alike["old"], **near})
+    found = replacements(all_, np.zeros(len(all_)), crowded)["old"]["new"]
+    assert math.log(1 / found - 1) - math.log(1 / alone - 1) == pytest.approx(1.178, abs=0.001)
 
 
 def test_only_statements_with_a_vector_and_several_times_are_compared() -> None:
