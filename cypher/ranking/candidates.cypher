@@ -4,16 +4,17 @@
 // returns: candidates LIST<LIST>
 // The values on which the ranking of the found memories depends, and the memories themselves if
 // they are not known yet. candidates: [id, cosine with the query or null, degree, neighbours,
-// memory or null, past or null, beside, said, session or null]. neighbours: [id, weight, whether the edge
+// memory or null, past or null, beside, said, conflicting, session or null]. neighbours: [id, weight, whether the edge
 // leads to it], only those among ids, with the strongest of parallel edges of one direction.
 // memory: as in graph.hydrate. past: epoch milliseconds when it was made, or null; and what
 // learning left on it, as stored: use_count, use_times, confirmed, overridden, right_for,
 // wrong_for. beside: the neighbours joined by an edge of either direction whose relation is one of
 // order, in lower case. said: [id, [weight, relation], whether the edge leads to it] of the
-// strongest edge of each direction whose relation is none of plain, and of each conflict. session: [id, number of its edges] of the memory's session. Connectors, and
-// memories that do not fit kinds and where, are not ranked and get none of these facts. Hubs with
-// more than max_degree edges are not expanded, because they support no memory by much; their edges
-// to other memories are read from the other end.
+// strongest edge of each direction whose relation is none of plain. conflicting: [id, whether the
+// edge leads to it] of each memory that it conflicts with. session: [id, number of its edges] of the
+// memory's session. Connectors, and memories that do not fit kinds and where, are not ranked and get
+// none of these facts. Hubs with more than max_degree edges are not expanded, because they support
+// no memory by much; their edges to other memories are read from the other end.
 UNWIND $p.ids AS id
 // use: find_memory(m, id)
 WITH m, NOT // use: is_connector(m)
@@ -52,8 +53,7 @@ CALL (ranked, ranks, m) {
   WITH * WHERE ranks
   MATCH (m)-[s:SUPPRESSES {kind: $p.conflicts}]-(other)
   WHERE other IN ranked AND other <> m
-  // It says more than any other edge.
-  RETURN collect([other.id, [1.0e9, s.kind], startNode(s) = m]) AS conflicting
+  RETURN collect([other.id, startNode(s) = m]) AS conflicting
 }
 CALL (ranks, m, degree) {
   WITH * WHERE ranks AND degree <= $p.max_degree
@@ -69,6 +69,5 @@ RETURN collect([
   CASE WHEN ranks AND any(value IN past WHERE value IS NOT NULL) THEN
     [CASE WHEN m.created_at IS :: ZONED DATETIME NOT NULL THEN m.created_at.epochMillis END] + past
   END,
-  beside, said + conflicting,
-  head(sessions)
+  beside, said, conflicting, head(sessions)
 ]) AS candidates

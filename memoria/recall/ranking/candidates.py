@@ -309,8 +309,8 @@ async def ask_facts(
             id_: [(other, weight, outgoing) for other, weight, outgoing in neighbours]
             for id_, _, _, neighbours, *_ in rows
         },
-        past={id_: _past(past, request.now) for id_, *_, past, _, _, _ in rows if past is not None},
-        adjacent={id_: adjacent for id_, *_, adjacent, _, _ in rows if adjacent},
+        past={id_: _past(row, request.now) for id_, *_, row, _, _, _, _ in rows if row is not None},
+        adjacent={id_: adjacent for id_, *_, adjacent, _, _, _ in rows if adjacent},
         edges=_edges(rows),
         sessions={id_: (session[0], session[1]) for id_, *_, session in rows if session},
     )
@@ -318,16 +318,19 @@ async def ask_facts(
 
 
 def _edges(rows: Iterable[Sequence[Any]]) -> tuple[Edge, ...]:
-    """Return the strongest edge of each pair, whichever end it was read from."""
-    best: dict[tuple[str, str], tuple[float, str, str, str]] = {}
-    for id_, *_, said, _ in rows:
-        for other, (weight, relation), outgoing in said:
-            source, target = (id_, other) if outgoing else (other, id_)
-            edge, pair = (weight, relation, source, target), (min(id_, other), max(id_, other))
+    """Return a conflict, else the strongest edge, of each pair, whichever end it was read from."""
+    best: dict[tuple[str, str], tuple[bool, float, str, str, str]] = {}
+    for id_, *_, said, conflicting, _ in rows:
+        edges = [(False, weight, name, other, leads) for other, (weight, name), leads in said]
+        edges += [(True, 0.0, CONFLICTS, other, leads) for other, leads in conflicting]
+        for is_conflict, weight, name, other, leads in edges:
+            source, target = (id_, other) if leads else (other, id_)
+            edge = (is_conflict, weight, name, source, target)
+            pair = (min(id_, other), max(id_, other))
             best[pair] = max(best.get(pair, edge), edge)
     return tuple(
-        Edge(source=source, target=target, relation=relation)
-        for _, relation, source, target in best.values()
+        Edge(source=source, target=target, relation=name)
+        for _, _, name, source, target in best.values()
     )
 
 

@@ -54,6 +54,7 @@ class Texts:
                         None,
                         [],
                         [],
+                        [],
                         None,
                     ]
                     for id_ in ids
