@@ -8,7 +8,8 @@
 // questions: [id, text, loose, spoken] of the hits that are earlier questions: the text unless it is
 // longer than question_chars; whether all their edges are of the relations in loose; and whether they
 // stand in the session of a conversation and all their edges are of the relations in spoken.
-// pending: how many memories the notes hold whose keys begin with pending; see ingest.pending.
+// pending: how many memories the notes hold whose keys begin with the parameter pending, or 0 if it
+// is null; see ingest.pending.
 // use: text_hits(m, score)
 // If a question has only stop words or signs, only the scope is matched, which scores 0.
 WITH m, score WHERE score > 0

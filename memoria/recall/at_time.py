@@ -120,7 +120,8 @@ async def search_window(store: Store, request: SeedRequest, when: When) -> InWin
     """
     if when.window is None:
         return InWindow()
-    narrow = replace(request, where=_inside(request.where, when.window))
+    where = _inside(request.where, when.window)
+    narrow = replace(request, where=where, counts_pending=False)
     try:
         if when.window.only:
             return InWindow(ids=await _newest(store, narrow, MOST + 1))

@@ -136,6 +136,7 @@ class Layer:
             enough_at=enough_at,  # leaves time to explore
             query=call.query,
             validity=self._validity,
+            counts_pending=self.store.translation is None,
         )
         async with Prefetch[_Further]() as ahead:
             ahead.start(self._search_further(request))
@@ -146,7 +147,7 @@ class Layer:
         seeds, self._by_probe = with_subject(seeds, of_subject)
         windowed = at_time(seeds, inside, live, asked.when)
         self.seeds, self.notes, self.empty = windowed.seeds, windowed.notes, windowed.empty
-        if found.pending and live.vector is not None and self.store.translation is None:
+        if found.pending and live.vector is not None:
             self.notes = (*self.notes, pending_note(found))
         self._searched = live
         self.generation = live.generation

@@ -15,9 +15,9 @@ from dataclasses import replace
 from itertools import islice, zip_longest
 
 from memoria.formulas.fusion import Hits
+from memoria.recall.seeds.choosing import best_hits, choose_by_cosine, fuse, joined
 from memoria.recall.seeds.config import MAX_SEEDS, SeedConfig
 from memoria.recall.seeds.questions import Apart
-from memoria.recall.seeds.search import best_hits, choose_by_cosine, fuse, joined
 from memoria.types import Seed, Seeds
 
 _Place = tuple[str, str]  # id and scope of a memory

@@ -7,7 +7,7 @@ Agents store what they are asked, and nothing is so near to a question as the sa
 kinds of stored questions are set apart: *echoes*, which say no more than the query, and *loose*
 ones, which no edge joins to anything but what answered them, or what is similar to them. A question
 within a conversation has edges to all that was said around it; it is loose if it asks much the same
-as the query, and says nothing beside.
+as the query, and says nothing else.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def is_echo(text: str, query: str) -> bool:
 
 
 def asks_much_the_same(text: str, query: str) -> bool:
-    """Tell whether a message asks what the query asks, and says hardly anything beside.
+    """Tell whether a message asks what the query asks, and says hardly anything else.
 
     >>> query = "Why did the big oven break on Monday?"
     >>> asks_much_the_same("What made the big oven break?", query)

@@ -1,4 +1,4 @@
-"""Find the memories to start from: vector and full-text search at the same time, fused by id.
+"""Find the memories to start from: vector and full-text search at the same time.
 
 In: a query and, where there is an embedder, its vector. Out: `Seeds`. Reads only.
 Queries: ``seeds.text``, ``seeds.vector_search``, ``seeds.vector_procedure``,
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -17,8 +17,9 @@ from memoria._support.checks import is_id
 from memoria._support.stems import content_words
 from memoria._support.throttling import throttled_warning
 from memoria.errors import BudgetError, DeadlineError, MemoriaError, QueryError
-from memoria.formulas.fusion import Hits, linear_fusion, reciprocal_rank_fusion, scaled
+from memoria.formulas.fusion import Hits
 from memoria.graph.vocabulary import IN_SESSION, pending_key
+from memoria.recall.seeds.choosing import best_hits, choose_by_cosine, fuse
 from memoria.recall.seeds.config import SeedConfig
 from memoria.recall.seeds.lucene import lucene_query, phrases_of
 from memoria.recall.seeds.questions import (
@@ -30,7 +31,7 @@ from memoria.recall.seeds.questions import (
 )
 from memoria.store import Store
 from memoria.store.queries import load
-from memoria.types import MemoryFilter, Seed, Seeds
+from memoria.types import MemoryFilter, Seeds
 from memoria.types.validity import Validity
 
 log = logging.getLogger(__name__)
@@ -78,6 +79,8 @@ class SeedRequest:
         Which memories hold; the other memories are not hits.
     query
         The question itself, without its tags; used to recognise stored copies of it.
+    counts_pending
+        Whether to count the memories of the scope that have no vector yet; see `Seeds.pending`.
     """
 
     text: str
@@ -91,6 +94,7 @@ class SeedRequest:
     query: str = ""
     generation: int = 1
     enough_at: float | None = None
+    counts_pending: bool = False
 
 
 @dataclass(slots=True)
@@ -219,32 +223,13 @@ async def _without_questions(
     rest = replace(choose(others, config), degraded=every.degraded, pending=every.pending)
     full = max(map(len, lists)) >= config.candidates
     if len(rest.seeds) < config.max_seeds and full and config.candidates < _MANY:
-        wider = replace(config, candidates=_MANY)
+        config = replace(config, candidates=_MANY)
+        wider = replace(request, config=config, counts_pending=False)
         try:
-            return await search_seeds(store, replace(request, config=wider))
+            return replace(await search_seeds(store, wider), pending=every.pending)
         except DeadlineError as exc:
             rest = replace(rest, degraded=(*rest.degraded, f"a wider search was late ({exc})"))
     return apart.back(rest, every)
-
-
-def choose_by_cosine(lists: Sequence[Hits], config: SeedConfig) -> Seeds:
-    """Choose from all hits and those of the kinds of facts."""
-    every, facts = lists
-    known = {node for node, _ in facts}
-    others = [hit for hit in every if hit[0] not in known]
-    cosines = dict([*facts[: config.max_facts], *others[: config.max_seeds]])
-    chosen = _cosine_seeds(cosines)
-    rest = dict(hit for hit in every if hit[0] not in cosines)
-    return Seeds(seeds=chosen, runners_up=_cosine_seeds(rest, len(chosen)))
-
-
-def _cosine_seeds(cosines: Mapping[str, float], before: int = 0) -> tuple[Seed, ...]:
-    """Return the hits with a cosine above 0, best first; ranks go on after ``before``."""
-    hits = best_hits([(node, min(cosine, 1.0)) for node, cosine in cosines.items() if cosine > 0])
-    return tuple(
-        Seed(id=node, score=cosine, vector_rank=rank, vector_score=cosine)
-        for rank, (node, cosine) in enumerate(hits, start=before + 1)
-    )
 
 
 async def _vector_hits(store: Store, request: SeedRequest, aside: _Aside) -> Hits:
@@ -288,7 +273,8 @@ async def _text_hits(store: Store, request: SeedRequest, aside: _Aside) -> Hits:
             aside.faults.append(_NO_WORD)
         return []
     limits = (1, *_TEXT_LIMITS) if request.where.is_empty else _TEXT_LIMITS
-    parameters = {"lucene": lucene, "pending": pending_key(request.scope)}
+    pending = pending_key(request.scope) if request.counts_pending else None
+    parameters = {"lucene": lucene, "pending": pending}
     hits, _complete = await _grow(store, "seeds.text", request, parameters, limits, aside)
     if not hits and request.vector is None and not content_words(request.text):
         aside.faults.append(_NO_WORD)
@@ -334,67 +320,9 @@ async def _grow(
         for node, text, loose, spoken in record["questions"]:
             if is_id(node):
                 aside.questions[node] = StoredQuestion(text=text, loose=loose, spoken=spoken)
-        aside.pending = record.get("pending", aside.pending)
+        if parameters.get("pending") is not None:
+            aside.pending = record["pending"]
+            parameters = {**parameters, "pending": None}  # they are counted once
         if len(hits) >= wanted or record["seen"] < limit:
             return hits[:wanted], True
     return hits[:wanted], False
-
-
-def best_hits(hits: Hits) -> Hits:
-    """Return hits best first, each memory once: a mapped graph may find it by several facts."""
-    found: dict[str, tuple[str, float]] = {}
-    for hit in sorted(hits, key=lambda hit: (-hit[1], hit[0])):
-        found.setdefault(hit[0], hit)
-    return [*found.values()]
-
-
-def joined(found: Seeds, hits: Seeds) -> Seeds:
-    """Append the hits of a second search, such as that within a window, to those of the first."""
-    degraded = tuple(dict.fromkeys((*found.degraded, *hits.degraded)))
-    if not found.seeds:
-        return replace(hits, degraded=degraded)
-    known = {seed.id for seed in (*found.seeds, *found.runners_up, *found.echoes)}
-    least = min((seed.score for seed in (*found.seeds, *found.runners_up)), default=1.0)
-    added = tuple(
-        replace(seed, score=least * seed.score, vector_rank=None, text_rank=None)
-        for seed in (*hits.seeds, *hits.runners_up)
-        if seed.id not in known
-    )
-    echoes = {seed.id for seed in hits.echoes}
-    return replace(
-        found,
-        runners_up=(*found.runners_up, *(seed for seed in added if seed.id not in echoes)),
-        loose=tuple(dict.fromkeys((*found.loose, *hits.loose))),
-        degraded=degraded,
-    )
-
-
-def fuse(lists: Sequence[Hits], config: SeedConfig) -> Seeds:
-    """Fuse the hits by vector and those by words, and choose the best as seeds."""
-    vector, text = lists
-    if config.fusion == "rrf":
-        fused = reciprocal_rank_fusion([vector, text], k=config.rrf_k)
-    else:
-        fused = linear_fusion(vector, text, alpha=config.alpha)
-    # The server computes in single precision, so the cosine of equal vectors may exceed 1 a little.
-    by_vector = {
-        node: (rank, min(max(cosine, -1.0), 1.0))
-        for rank, (node, cosine) in enumerate(vector, start=1)
-    }
-    by_text = {node: (rank, score) for rank, (node, score) in enumerate(text, start=1)}
-    nothing = (None, None)
-    found = [
-        Seed(
-            id=node,
-            score=score,
-            vector_rank=by_vector.get(node, nothing)[0],
-            vector_score=by_vector.get(node, nothing)[1],
-            text_rank=by_text.get(node, nothing)[0],
-            text_score=by_text.get(node, nothing)[1],
-        )
-        for node, score in scaled(fused)
-    ]
-    return Seeds(
-        seeds=tuple(found[: config.max_seeds]),
-        runners_up=tuple(found[config.max_seeds :]),
-    )

@@ -11,8 +11,8 @@ from memoria.recall.context import ContextBuilder
 from memoria.recall.context.config import ContextConfig
 from memoria.recall.ranking import NOTHING_KNOWN
 from memoria.recall.seeds import across
+from memoria.recall.seeds.choosing import fuse
 from memoria.recall.seeds.config import SeedConfig
-from memoria.recall.seeds.search import fuse
 from memoria.recall.texts import Completed
 from memoria.recall.together import Together, in_scope, part_of, with_scope
 from memoria.types import Exploration, ExplorationStats, MemoryNode, Path, Seed, Seeds

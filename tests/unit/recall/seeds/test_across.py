@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from memoria.recall.seeds import across, of_window
+from memoria.recall.seeds.choosing import choose_by_cosine, fuse
 from memoria.recall.seeds.config import SeedConfig
 from memoria.recall.seeds.questions import Apart
-from memoria.recall.seeds.search import choose_by_cosine, fuse
 from memoria.recall.together import in_scope
 from memoria.types import Seed, Seeds
 
