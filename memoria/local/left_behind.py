@@ -81,7 +81,8 @@ def _removable(home: Path) -> Iterator[LeftBehind]:
     for file in Layout.of(home).startup_caches():
         if file.suffix != ".aot" and _age_s(file) > _GIVEN_UP_S:
             yield LeftBehind(path=file, what="part of a start-up cache")
-    jars = {(cache_folder() / jar.path).parent for jar in chain(*package_lock().sets.values())}
+    cache = cache_folder()  # once: it reads files of settings
+    jars = {(cache / jar.path).parent for jar in chain(*package_lock().sets.values())}
     for file in chain.from_iterable(each.glob(".*.part") for each in (home / "models", *jars)):
         if _age_s(file) > _GIVEN_UP_S:
             yield LeftBehind(path=file, what="part of a download")
