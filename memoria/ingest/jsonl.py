@@ -116,23 +116,18 @@ def read_lines(
     for path in paths:
         for file, number, raw in raw_lines(path):
             try:
-                value = parse_line(raw)
+                fields = _parse_fields(raw)
+                if fields is None:
+                    continue
+                value = _parse_value(fields)
             except InvalidInputError as exc:
                 located = at_place(exc, f"{file}:{number}")
                 if on_invalid is None:
                     raise located from exc
                 on_invalid(located)
             else:
-                if value is not None:
-                    undated = _is_undated(raw, value)
-                    yield Line(file=file, number=number, raw=raw, value=value, undated=undated)
-
-
-def _is_undated(raw: bytes, value: object) -> bool:
-    """Tell whether the line of a memory says that its time is not known."""
-    if not isinstance(value, Memory) or value.created_at is not None or b"created_at" not in raw:
-        return False
-    return "created_at" in parse_object(raw)
+                undated = isinstance(value, Memory) and fields.get("created_at", "") is None
+                yield Line(file=file, number=number, raw=raw, value=value, undated=undated)
 
 
 def raw_lines(path: str | PathLike[str]) -> Iterator[tuple[str, int, bytes]]:
@@ -166,9 +161,17 @@ def parse_line(raw: bytes) -> Memory | Relation | HistoryItem | None:
     InvalidInputError
         The line is neither a memory nor an edge; the error names the field that is wrong.
     """
+    fields = _parse_fields(raw)
+    return None if fields is None else _parse_value(fields)
+
+
+def _parse_fields(raw: bytes) -> dict[str, Any] | None:
     if len(raw) <= MAX_LINE_BYTES and not raw.strip():
         return None
-    fields = parse_object(raw)
+    return parse_object(raw)
+
+
+def _parse_value(fields: Mapping[str, Any]) -> Memory | Relation | HistoryItem:
     if "clock" in fields:
         _check_names(fields, "a clock", ("clock",), required=())
         return cast(ScopeClock, _parse_part(fields["clock"], "clock", ScopeClock))
@@ -242,7 +245,7 @@ def _standard_input() -> BinaryIO:
 
 
 def _unpacked(stream: BinaryIO) -> BinaryIO:
-    # Somebody may have put a simpler stream in place of standard input.
+    # Somebody may have put a simpler stream instead of standard input.
     if not isinstance(stream, io.BufferedReader):
         stream = io.BufferedReader(cast(io.RawIOBase, stream))
     return unpacked(stream)

@@ -29,6 +29,7 @@ from memoria.importers.chats.parsing import (
     messages_of,
     objects_in,
     placed_lines,
+    size_of,
     string_in,
     time_in,
     whole,
@@ -38,10 +39,8 @@ from memoria.types import Conversation, Message
 FILES = r"(?:.*/)?[^/]+\.jsonl"
 #: Sessions of Codex lie in folders for year, month and day.
 MAX_FOLDERS = 6
-#: A longer session, as nobody has had, becomes several conversations.
-MAX_CHARS = 20_000_000
-#: A message without its text takes about as much memory.
-_MESSAGE_CHARS = 100
+#: A session that takes more memory, as nobody has had, becomes several conversations.
+MAX_SESSION_BYTES = 20_000_000
 
 
 def read_claude_code(
@@ -118,7 +117,7 @@ class _Reader:
                 with export.opened(name) as read:
                     for line in placed_lines(read, export.place(name)):
                         self._add(session, line)
-                        if session.chars > MAX_CHARS:
+                        if session.size > MAX_SESSION_BYTES:
                             yield from self._said_in(session, export.place(name))
                 yield from self._said_in(session, export.place(name))
 
@@ -162,10 +161,9 @@ class _Reader:
         created_at = time_in(fields, "timestamp")
         if key is not None:
             self._seen.add(key)
-        session.chars += len(said.text) + _MESSAGE_CHARS
-        session.messages += messages_of(
-            said.text, id_=said.id or place, role=said.role, created_at=created_at
-        )
+        made = messages_of(said.text, id_=said.id or place, role=said.role, created_at=created_at)
+        session.size += size_of(made)
+        session.messages += made
 
 
 @dataclass(slots=True)
@@ -176,7 +174,7 @@ class _Session:
     title: str | None = None
     folder: str | None = None
     messages: list[Message] = field(default_factory=list)
-    chars: int = 0
+    size: int = 0  # bytes
     pieces: int = 0
 
     def describe(self, line: Mapping[str, Any]) -> None:
@@ -191,7 +189,7 @@ class _Session:
 
     def take(self, source: str) -> list[Conversation]:
         """Return the messages since the last call as a conversation; none if there are none."""
-        messages, self.messages, self.chars = self.messages, [], 0
+        messages, self.messages, self.size = self.messages, [], 0
         if not messages:
             return []
         self.pieces += 1
