@@ -70,7 +70,7 @@ class GraphWriter:
     embedder
         Makes the vectors of memories that come without one; None makes no vectors.
     kinds
-        The kind labels that memories may have, beside those of connectors (``Session``,
+        The kind labels that memories may have, besides those of connectors (``Session``,
         ``Speaker``, ``Topic``). The writer may also remove these labels from a node.
     batch_size
         Largest number of memories or relations in one transaction; 1 to 10,000.
@@ -348,7 +348,7 @@ class GraphWriter:
         That is: its memories with all their edges, suppressions and vectors, the log of what was
         learned, and its clock. Nothing of other scopes changes. Nodes that are more than a memory
         are treated as in `forget`. Nobody should write to the scope meanwhile. After an
-        interruption call it again: it goes on where it stopped, with a receipt for the rest.
+        interruption call it again: it continues where it stopped, with a receipt for the rest.
 
         Parameters
         ----------

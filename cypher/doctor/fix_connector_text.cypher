@@ -2,7 +2,7 @@
 // mode: write
 // params: scope
 // returns: changed INTEGER
-// Remedy: the text of a connector becomes its name, and its embedding goes, as if it were written anew.
+// Remedy: the text of a connector becomes its name, and its embedding goes, as if it were written again.
 MATCH (m:Memory)
 WHERE m.scope = $p.scope AND m.id IS NOT NULL AND m:Session|Speaker|Topic AND m.text IS NOT NULL
 SET m.connector_name = toStringOrNull(m.text)

@@ -2,5 +2,5 @@
 // mode: write
 // params:
 // returns:
-// Remedy: count anew what the indexes hold, and forget the plans made with the old numbers.
+// Remedy: count again what the indexes hold, and discard the plans made with the old numbers.
 CALL db.prepareForReplanning()

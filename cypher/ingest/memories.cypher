@@ -3,16 +3,16 @@
 // params: generation, kinds, notes, now, pending, rows, scope, scope_key
 // returns: written INTEGER, created INTEGER, owed BOOLEAN
 // Write memories of one scope, sorted by id, so that concurrent writers lock in one order.
-// rows: id, kind, properties (null removes one; a connector has connector_name in place of text and
+// rows: id, kind, properties (null removes one; a connector has connector_name instead of text and
 // scope_key), created_at (text in ISO 8601; null keeps that; a new memory gets now, unless it is
-// undated), history (what use and linking left elsewhere, in place of what they left here; null
+// undated), history (what use and linking left elsewhere, instead of what they left here; null
 // keeps that), embedding (null keeps the one stored, unless the text changed). Learning counters
 // stay. kinds: the labels of which a memory has one.
 // generation: that of the vectors in rows; if another one is live by now, nothing is written. Null
 // where there are no vectors. A changed text loses the vectors of every generation.
 // notes: key and ids of memories whose vectors could not be made and are to be made later. owed:
 // whether there is any such note of the scope, whose keys begin with pending.
-// A changed text is to be linked anew; linked_before keeps that an earlier text was linked, so that
+// A changed text is to be linked again; linked_before keeps that an earlier text was linked, so that
 // linking strengthens the edges that it finds again.
 OPTIONAL MATCH (meta:MemoriaMeta {key: 'memoria'})
 WITH coalesce(meta.generation, 1) AS live

@@ -7,7 +7,7 @@
 // looked up once, and not once for each of its edges. Without skip_missing, nothing is written if
 // an end is missing.
 // An edge that is written again with the weight that it was given before keeps what it has learned
-// since. With another weight it counts as given anew, and learning starts from there.
+// since. With another weight it counts as given again, and learning starts from there.
 // created_at of a row: text in ISO 8601; null keeps the stored time. history: as in
 // ingest.memories. A new edge has no uses until it is counted as created.
 // use: locked_ends()

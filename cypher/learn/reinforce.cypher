@@ -11,7 +11,7 @@
 // Events of a scope are written one after the other: the node of the scope's clock is locked first,
 // then the memories in order, as every writer locks them (see ingest.relations). So no event reads
 // a value that another one is about to change. The old values go to the log, for an undo; and the
-// counts after it, by which an undo sees that a memory was forgotten and written anew meanwhile.
+// counts after it, by which an undo sees that a memory was meanwhile forgotten and written again.
 // call: the call that sends the event. fresh: whether this call applied it, the first time or, where
 // the answer was lost, the time before.
 // use: log_event()

@@ -17,7 +17,7 @@
 // first, those that it proved wrong are left out. A question gets at most max_answers of such edges.
 // A memory that has one takes another one only for each others_needed of its other edges: all edges
 // of a memory share its energy.
-// superseded: ids; marks and edges as in learn.suppress. An edge that is there is dated anew, so that
+// superseded: ids; marks and edges as in learn.suppress. An existing edge gets a new date, so that
 // of two memories which supersede each other the later word counts.
 CALL () {
   UNWIND $p.named AS id

@@ -10,7 +10,7 @@
 // connector_edges  the most edges of a connector whose edges are followed both ways, whatever their
 //            relation: they have no direction, and a larger one joins too much to mean anything.
 // limit      the most edges of all frontier memories together, by energy * weight.
-// max_lif_weight  lif_weight counts up to this value, in place of weight, which counts up to
+// max_lif_weight  lif_weight counts up to this value, instead of weight, which counts up to
 //            max_weight; null: only weight counts.
 // found      ids of the frontier memories that exist.
 // edges      [source, target, relation, direction, weight, tags, degree of the source]; without

@@ -5,8 +5,8 @@
 // needs: 2026
 // All levels of explorations in one round trip. Each level repeats the core of strategies.level;
 // between two levels, the query selects among the children. Python selects by itself as well, and
-// accepts a level only if its own frontier is the one that was expanded here; otherwise it goes on
-// with strategies.level.
+// accepts a level only if its own frontier is the one that was expanded here; otherwise it
+// continues with strategies.level.
 //
 // frontier  as in strategies.level, one row per seed; explorations are numbered from 0, in order.
 // levels    as a parameter: the most levels. As a result: [frontier, level] of each level, where

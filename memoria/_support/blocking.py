@@ -36,7 +36,7 @@ def blocking(
 ) -> Callable[Concatenate[Handle[A], P], R]:
     """Return the twin of an async function or method, which waits for the result.
 
-    Its first argument is a twin in place of the async object, as in
+    Its first argument is a twin instead of the async object, as in
     ``blocking(list_scopes)(retriever.store)``.
 
     Raises

@@ -80,7 +80,7 @@ class LoopThread(Generic[T]):
             del future  # else the error that it holds, and this frame, would hold each other
 
     async def call(self, start: Callable[[], Coroutine[Any, Any, R]]) -> R:
-        """Run a coroutine in the loop for a caller in another loop, which goes on meanwhile.
+        """Run a coroutine in the loop for a caller in another loop, which keeps running.
 
         The caller waits with ``await``, and no further thread is used. Cancelling the caller
         cancels the coroutine. Errors as of `run`.

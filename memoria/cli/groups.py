@@ -26,7 +26,7 @@ class OptionGroup:
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command for Typer, with options in place of each `OptionGroup`."""
+    """Return the command for Typer, with options instead of each `OptionGroup`."""
     signature = inspect.signature(command, eval_str=True)
     parameters: list[inspect.Parameter] = []
     groups: dict[str, type[OptionGroup]] = {}

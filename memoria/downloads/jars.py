@@ -49,7 +49,7 @@ def resolve_jars(
         Whether to hash every file. By default a file is hashed when it is new, or when its size or
         one of its times is another than at the last check.
     source
-        Folder to take missing jars from in place of the network: each under its name, or as in a
+        Folder to take missing jars from instead of the network: each under its name, or as in a
         Maven repository.
     lock
         The jars that may be used; by default those of the package.

@@ -1,6 +1,6 @@
 """The lock of memoria's jars: which files a server or a model needs, and their checksums.
 
-In: ``jars.json`` beside this module, which ``scripts/lock_jars.py`` writes. Out: frozen objects.
+In: ``jars.json`` next to this module, which ``scripts/lock_jars.py`` writes. Out: frozen objects.
 Reads that file only.
 """
 

@@ -18,7 +18,7 @@ T = TypeVar("T")
 async def in_daemon_thread(call: Callable[[], T]) -> T:
     """Run a call in a daemon thread, and wait for its result.
 
-    If the waiting task is cancelled, the call goes on until it returns or the process ends; its
+    If the waiting task is cancelled, the call runs until it returns or the process ends; its
     result is dropped. With ``asyncio.to_thread``, ``asyncio.run`` would wait for the call.
     """
     loop = asyncio.get_running_loop()

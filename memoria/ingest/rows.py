@@ -38,8 +38,8 @@ def memory_row(
 ) -> dict[str, Any]:
     """Return the row of a memory, without ``when`` and ``metadata`` if they are empty.
 
-    A connector has a name in place of a text, and no embedding, so no search finds it. An
-    ``undated`` memory does not get the time of writing in place of its own.
+    A connector has a name instead of a text, and no embedding, so no search finds it. An
+    ``undated`` memory does not get the time of writing instead of its own.
     """
     connects = is_connector(memory)
     return {

@@ -86,5 +86,5 @@ class Calls:
         return self._thread.run(start)
 
     async def call(self, start: Callable[[], Coroutine[Any, Any, R]]) -> R:
-        """Run a coroutine, and return its result; the caller's event loop goes on meanwhile."""
+        """Run a coroutine, and return its result; the caller's event loop keeps running."""
         return await (start() if self._thread is None else self._thread.call(start))

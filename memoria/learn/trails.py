@@ -76,8 +76,8 @@ def edges_to(trace: Trace, used: Iterable[str]) -> tuple[EdgeKey, ...]:
     Energy came along them, or they say that a memory needs the next one.
 
     Each path counts from its seed to the last used memory on it, with the edges at connectors.
-    Virtual edges between memories that share tags are left out: they are not stored, but found anew
-    in each recall.
+    Virtual edges between memories that share tags are left out: they are not stored, but each
+    recall finds them again.
 
     Raises
     ------

@@ -146,7 +146,7 @@ class LocalNeo4j:
         verify
             Whether to hash all jars, and not just those that changed since the last check.
         source
-            Folder to take missing jars from in place of the network: a Maven cache, or any folder
+            Folder to take missing jars from instead of the network: a Maven cache, or any folder
             that has them under their names.
         progress
             As in `start`.

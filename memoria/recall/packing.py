@@ -125,7 +125,7 @@ def packed(ranked: Iterable[RankedMemory], context: ContextPack) -> tuple[str, .
 def contributed(
     seeds: Seeds, explorations: Iterable[Exploration], items: Iterable[ContextItem]
 ) -> dict[str, int]:
-    """Count what the energy brought, beside what the search had found; see `Trace`."""
+    """Count what the energy brought, besides what the search had found; see `Trace`."""
     hits = {seed.id for seed in (*seeds.seeds, *seeds.runners_up)}
     paths = [path for found in explorations for path in found.paths]
     reached = {hop.target for path in paths for hop in path.hops} - connectors_on(paths)

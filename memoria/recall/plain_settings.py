@@ -16,7 +16,7 @@ from memoria.errors import ConfigError
 from memoria.recall.config import RetrieverConfig
 from memoria.recall.strategies import STRATEGIES, Strategy, TransferEnergy
 
-#: Settings of an exploration beside those of its strategy.
+#: Settings of an exploration besides those of its strategy.
 _OF_THE_CALL = ("max_weight", "seeds_per_session", "as_of", "include_outdated", "situation")
 
 

@@ -4,7 +4,7 @@ In: conversations, or the next messages of one. Out: a `ConversationReport`. Wri
 messages in one transaction, each message whole. Queries: those of `ConversationGraph`.
 
 Two writers of one conversation: each reads how far it is written, plans, and writes if nobody else
-has written meanwhile; else it plans anew. Nothing is locked while texts are read or embedded.
+has written meanwhile; else it plans again. Nothing is locked while texts are read or embedded.
 
 While a transaction is written, the texts of the next one are embedded; never more than these.
 """
@@ -144,7 +144,7 @@ class ConversationWriter:
 
         After an error or a kill, the transactions before it stay written; writing the same
         conversations again completes the rest, but for links of the last transaction, which are
-        left to `Linker.link`. A conversation that has grown since goes on where it ended. A
+        left to `Linker.link`. A conversation that has grown since continues where it ended. A
         message without an id is known by its place: another text at the same place replaces the
         one that is there, and a blank text forgets it. A message without a time becomes a memory
         without one. Of messages with the same id the first counts; ``written.problems`` of the
@@ -314,7 +314,7 @@ class ConversationWriter:
         steps: list[tuple[Cursor, Step]],
         vectors: Mapping[str, Sequence[float] | None],
     ) -> ConversationReport:
-        """Write a step of each conversation in one transaction; plan anew if others wrote."""
+        """Write a step of each conversation in one transaction; plan again if others wrote."""
         report = ConversationReport()
         while steps:
             planned = [step.with_topics(self.extractor) for _, step in steps]

@@ -96,7 +96,7 @@ class Cursor:
         """Plan the next messages, without what they mention; None if all of them are stored.
 
         Where the stored conversation is not a beginning of this one, all of this one is written,
-        and the stored state only ever goes on: what was appended is not overwritten.
+        and the stored state only grows: nothing that was appended is overwritten.
         """
         messages = self.conversation.messages
         state = stored.state or ConversationState()

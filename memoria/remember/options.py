@@ -12,7 +12,7 @@ from typing import Generic, TypedDict
 from memoria.ingest.batch_writer import AnyLinker
 from memoria.remember.mentions import Extractor
 
-#: How often a write begins anew because others write the same meanwhile.
+#: How often a write starts again because others write the same meanwhile.
 MAX_ATTEMPTS = 100
 
 

@@ -77,7 +77,7 @@ class Planner:
     state
         How far it is written.
     known
-        Ids of messages that can be answered, beside those that are planned here.
+        Ids of messages that can be answered, besides those that are planned here.
     """
 
     def __init__(

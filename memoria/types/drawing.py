@@ -1,6 +1,6 @@
 """What is drawn of explorations and recalls: trees of cards, and the nodes of a graph.
 
-In: paths, and what else stands beside them. Out: SVG and HTML as text, or plain dictionaries. The
+In: paths, and notes on them. Out: SVG and HTML as text, or plain dictionaries. The
 types that are drawn import this module; it knows only what they are made of.
 """
 

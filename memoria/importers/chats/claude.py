@@ -166,7 +166,7 @@ def _memory(fields: Mapping[str, Any], _: Aside) -> Iterator[Item]:
 def _messages(
     id_: str, fields: Mapping[str, Any], aside: Aside, artifacts: Artifacts
 ) -> list[Message]:
-    # The text stands for the content in older exports; where both are, it has words in place of
+    # Older exports have a text instead of the content; where both are, the text replaces by words
     # what could not be shown.
     content = fields.get("content") or string_in(fields, "text")
     created_at = time_in(fields, "created_at")

@@ -4,7 +4,7 @@ In: a JSON file, which is a list of messages, a list of conversations, or one of
 Out: conversations. Reads files.
 
 Such lists rarely have ids, so they are made of what was said before: a list that has grown adds
-its new messages only, and a list that begins alike but goes on in another way replaces nothing.
+its new messages only, and a list that begins alike but continues differently replaces nothing.
 """
 
 from __future__ import annotations

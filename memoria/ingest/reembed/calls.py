@@ -35,15 +35,15 @@ async def reembed(
     progress: ProgressCallback = silent,
     database: str | None = None,
 ) -> ReembedReport:
-    """Make the vectors of all scopes anew with another embedder, then use these.
+    """Make new vectors for all scopes with another embedder, then use them.
 
     Until all are made, recalls and writers go on with the old embedder. From then on, writers with
     the old embedder get a `DimensionError`; retrievers with the old embedder that are open go on
     with the old vectors, which `finish_reembedding` deletes, and new ones get a `DimensionError`.
     `roll_back_reembedding` goes back at any time before.
 
-    Call it again after an interruption: it goes on where it stopped. Several processes may call it
-    at once, with the same embedder. Memories that have no vector get none; see
+    Call it again after an interruption: it continues where it stopped. Several processes may call
+    it at once, with the same embedder. Memories that have no vector get none; see
     `GraphWriter.backfill_embeddings`.
 
     Parameters

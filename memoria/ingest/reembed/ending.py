@@ -51,7 +51,7 @@ async def finish_reembedding(
     """Delete the old vectors and their index, in batches; from then on nobody can go back to them.
 
     Retrievers that still use the old vectors get a `DimensionError`. Call it again after an
-    interruption: it goes on where it stopped. Without old vectors it does nothing.
+    interruption: it continues where it stopped. Without old vectors it does nothing.
 
     Raises
     ------
@@ -85,7 +85,7 @@ async def roll_back_reembedding(
     Possible until `finish_reembedding`. Memories that were written since the switch have no vector
     of the old embedder: the report counts them as ``left``, and
     `GraphWriter.backfill_embeddings` makes the missing vectors. Call it again after an
-    interruption: it goes on where it stopped.
+    interruption: it continues where it stopped.
 
     Raises
     ------

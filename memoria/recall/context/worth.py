@@ -17,7 +17,7 @@ from memoria.types import Hop, Path
 # What a hop against the stored direction leaves of the worth: an edge is mostly written at the
 # memory that it explains, as in "late, caused by: no delivery".
 _AGAINST = 0.4
-# What the brought worth counts beside a memory's own. A larger share finds more where the answer
+# Weight of the brought worth, next to a memory's own. A larger share finds more where the answer
 # stands several edges away, and loses more where it matches by itself; docs/context.md has figures.
 _BROUGHT = 0.25
 

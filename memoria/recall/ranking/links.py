@@ -23,7 +23,7 @@ Places = NDArray[np.int64]
 # What a hop leaves of a chain's strength, and how many hops are followed.
 _CHAIN_SHARE = 0.8
 _CHAIN_HOPS = 4
-# Share of a walk that goes on over an edge; the rest starts anew. After twelve steps, less than
+# Share of a walk that continues over an edge; the rest starts again. After twelve steps, less than
 # 0.5 ** 12 of the mass stands elsewhere than at the end of all steps.
 _WALK_SHARE = 0.5
 _WALK_STEPS = 12

@@ -22,7 +22,7 @@ from memoria.recall.ranking.splitting import SplitTexts
 # Where BM25 saturates, and how much a text's length counts: the usual values, Lucene's too.
 _K1 = 1.2
 _B = 0.75
-_OTHER = -1  # in place of a column
+_OTHER = -1  # instead of a column
 
 
 class _Columns(dict[str, int]):

@@ -67,7 +67,7 @@ def edges_step(
         Relations that are also followed against their stored direction; None for all relations.
         The edges of connectors are, if a connector has `CONNECTOR_EDGES` at most.
     max_lif_weight
-        ``lif_weight`` counts up to this value, in place of ``weight``; None to use only ``weight``.
+        ``lif_weight`` counts up to this value, instead of ``weight``; None to use only ``weight``.
     """
     parameters = {
         "both_ways": None if both_ways is None else list(both_ways),

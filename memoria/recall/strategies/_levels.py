@@ -111,7 +111,7 @@ class TransferExploration:
         """Choose the strongest candidates of the level, each neighbour once (source: 001, 2b).
 
         Candidates are taken in the order (transfer energy, parent id, neighbour id). A parent that
-        loses a neighbour to a stronger parent goes on to its next neighbour.
+        loses a neighbour to a stronger parent takes its next neighbour.
         """
         candidates = sorted(
             (child[1], parent, child[0], child)  # only the chosen few become a `Child`

@@ -28,7 +28,7 @@ class LeakyIntegrateAndFire:
 
     Signals follow the stored direction of an edge; edges of the relation ``similar`` count both
     ways, and so do the edges of connectors that have 60 at most. If an edge has a ``lif_weight``,
-    it counts in place of the weight.
+    it counts instead of the weight.
 
     Attributes
     ----------

@@ -150,7 +150,7 @@ class SingleTripRun(TransferRun):
 
     The query foresees what each exploration chooses. An exploration chooses for itself, and takes a
     level only where it stands on the frontier that was expanded and the children that were left
-    out change nothing: that keeps it exact. From the first level that it can't take, it goes on
+    out change nothing: that keeps it exact. From the first level that it can't take, it continues
     level by level, and so it does where the query fails.
     """
 

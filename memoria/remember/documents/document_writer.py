@@ -6,7 +6,7 @@ In: documents. Out: a `DocumentReport`. Writes, several documents in one transac
 
 What a text names may be written before it or after it: a new text is joined to the documents whose
 titles it names, and a new title to the texts that named it before. Of two writers at a time, the
-second sees that the first wrote meanwhile, and reads anew; nothing is locked while texts are read
+second sees that the first wrote meanwhile, and reads again; nothing is locked while texts are read
 or embedded.
 """
 
@@ -61,7 +61,7 @@ from memoria.types import (
     WriteReport,
 )
 
-#: Words are not made topics: they bring documents no recall beside phrases and titles.
+#: Words are not made topics: next to phrases and titles they bring documents no recall.
 DOCUMENT_EXTRACTOR = RuleExtractor(max_mentions=16, weights={"word": 0})
 
 
@@ -128,7 +128,7 @@ class DocumentWriter:
     async def write(
         self, documents: Iterable[Document], *, progress: ProgressCallback = silent
     ) -> DocumentReport:
-        """Write documents; those that are there are written anew.
+        """Write documents; those that are stored are replaced.
 
         A document is known by its source and id. Written again, it keeps what was learned of its
         parts, and a part whose text is the same keeps its vector. Parts that it no longer has are

@@ -151,7 +151,7 @@ class _Rows:
 
 
 def _place(card: Card, rows: _Rows, column: int) -> _Placed:
-    """Give a card its place: beside the middle of what follows it, or in a row of its own."""
+    """Place a card next to the middle of those that follow it, or in a row of its own."""
     below = [(branch, _place(branch.card, rows, column + 1)) for branch in card.branches]
     y = (below[0][1].y + below[-1][1].y) / 2 if below else rows.next()
     x = MARGIN + column * (BOX_WIDTH + GAP)
