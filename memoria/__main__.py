@@ -9,7 +9,7 @@ _INTERRUPTED = 130  # same as in `memoria.cli.common`, which is not loaded yet
 
 def main() -> None:
     """Run the command line; a hook must end in time, also while the command line is loaded."""
-    if sys.argv[1:2] != ["hook"]:
+    if sys.argv[1:2] != ["hook"] or "--help" in sys.argv:
         try:
             _run()
         except KeyboardInterrupt:  # while the command line is loading

@@ -471,3 +471,15 @@ def test_where_no_thread_can_be_started_a_hook_still_ends_with_exit_code_0() -> 
     assert done.stdout == b""
     assert done.stderr.startswith(b"memoria hook: ")
     assert b"thread" in done.stderr
+
+
+def test_the_help_of_the_hooks_is_shown_however_long_it_takes() -> None:
+    done = run_of(
+        "import sys",
+        "time.process_time = lambda: 10.0  # more than a hook has",
+        "sys.argv = ['memoria', 'hook', '--help']",
+        "from memoria.__main__ import main",
+        "main()",
+    )
+    assert b"Usage:" in done.stdout
+    assert done.stderr == b""
