@@ -1,7 +1,7 @@
 """Read memories by id, as a caller sees them.
 
 In: ids. Out: `MemoryNode`s; values that memoria can't use read as empty. Reads only.
-Queries: ``graph.hydrate``, ``graph.superseded``.
+Queries: ``graph.hydrate``, ``graph.superseded``, ``graph.versions``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ from memoria._support import foreign
 from memoria.graph.vocabulary import MEMORY_LABEL
 from memoria.store import Store
 from memoria.store.queries import load
-from memoria.types import MemoryNode
+from memoria.types import MemoryNode, SuppressionKind
+
+_OVERRIDES: SuppressionKind = "overrides"
+_VERSIONS = 20
 
 
 async def hydrate(
@@ -40,6 +43,13 @@ async def superseded_of(store: Store, scope: str, ids: Iterable[str]) -> dict[st
     parameters = {"ids": list(ids), "scope": scope}
     rows = await store.run(load("graph.superseded"), parameters)
     return {row["id"]: str(row["by"]) for row in rows}
+
+
+async def versions_of(store: Store, scope: str, id_: str) -> list[str]:
+    """Return the ids of what a memory has replaced and of what replaced it, and its own."""
+    parameters = {"id": id_, "kind": _OVERRIDES, "limit": _VERSIONS, "scope": scope}
+    ids: list[str] = (await store.run(load("graph.versions"), parameters))[0]["ids"]
+    return ids
 
 
 class Memories:

@@ -18,6 +18,7 @@ from memoria.remember.parts import parts_of
 from memoria.remember.state import ConversationState, digest_of
 from memoria.remember.topics import topic_of
 from memoria.types import Conversation, Memory, Message, Relation
+from memoria.types.memory import CONVERSATION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,7 +183,7 @@ class Planner:
         source, conversation = self._names
         names = {
             "source": source,
-            "conversation": conversation,
+            CONVERSATION: conversation,
             "role": message.role,
             "speaker": message.speaker,
         }

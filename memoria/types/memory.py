@@ -18,6 +18,8 @@ from memoria.types.history import EdgeHistory, MemoryHistory, aware_time
 #: Relation of an edge for which no relation is given.
 RELATED = "related"
 #: Roles of messages that identify the speaker.
+#: Key of the metadata of a message: the name of its conversation.
+CONVERSATION = "conversation"
 SAID_BY_ROLES = ("user", "assistant", "tool", "system")
 _MAX_SPEAKER_CHARS = 60
 
@@ -77,7 +79,7 @@ class MemoryNode:
         found = self.metadata.get("speaker")
         if not isinstance(found, str) or not found.strip():
             role = self.metadata.get("role")
-            found = role if "conversation" in self.metadata and role in SAID_BY_ROLES else ""
+            found = role if CONVERSATION in self.metadata and role in SAID_BY_ROLES else ""
         name = cut(" ".join(found.split()), _MAX_SPEAKER_CHARS)
         return "" if self.text.startswith(f"{name}: ") else name
 

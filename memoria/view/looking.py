@@ -10,13 +10,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from memoria._support.wording import cut
-from memoria.graph.hydrate import superseded_of
+from memoria.graph.hydrate import superseded_of, versions_of
 from memoria.graph.stats import scope_stats
-from memoria.remember.state import KEY as CONVERSATION
 from memoria.retriever import GraphRetriever
 from memoria.serialize import plain_memory, plain_neighbourhood
-from memoria.store.queries import load
-from memoria.types import MemoryFilter, MemoryNode, SuppressionKind
+from memoria.types import MemoryFilter, MemoryNode
+from memoria.types.memory import CONVERSATION
 
 NEIGHBOURS = 50
 RECENT = 8
@@ -25,10 +24,8 @@ QUESTIONS = 4
 _READ, _ASKED, _QUESTION_CHARS = 40, 200, 160
 #: Between the title of a note and a heading in it, as `memoria.importers` writes them.
 _BELOW = " › "
-_VERSIONS = 20
 #: Messages of a conversation that are read, and that are shown before and after one of them.
 _MESSAGES, _AROUND = 1_000, 4
-_OVERRIDES: SuppressionKind = "overrides"
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
@@ -86,9 +83,7 @@ async def memory_of(retriever: GraphRetriever, id_: str) -> dict[str, Any]:
 
 async def _versions(retriever: GraphRetriever, id_: str) -> list[MemoryNode]:
     """Return what a memory has replaced and what has replaced it, oldest first; [] if nothing."""
-    given = {"id": id_, "kind": _OVERRIDES, "limit": _VERSIONS, "scope": retriever.scope}
-    rows = await retriever.store.run(load("graph.versions"), given)
-    ids = rows[0]["ids"]
+    ids = await versions_of(retriever.store, retriever.scope, id_)
     if len(ids) < 2:
         return []
     return sorted((await retriever.get(ids)).memories, key=_made)

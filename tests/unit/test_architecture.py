@@ -81,6 +81,16 @@ def test_modules_import_lower_ranks_only() -> None:
     assert not wrong
 
 
+def test_the_rooms_have_few_arrows_between_them() -> None:
+    arrows = {
+        (name, other)
+        for path in FILES
+        for name in [module_of(path)]
+        for other in imports_of(path) - {name}
+    }
+    assert len(arrows) <= 160, "use what the rooms below have, or move what two rooms share"
+
+
 def test_stages_of_a_recall_import_lower_ranks_only() -> None:
     rank = {name: rank for rank, names in enumerate(STAGES) for name in names}
     wrong = [

@@ -19,6 +19,7 @@ from typing import Literal
 
 from memoria.graph.vocabulary import whole_id
 from memoria.recall.context.candidates import Candidate, Reason, Reasons
+from memoria.types.memory import CONVERSATION
 
 #: Deepest nesting of a line; each level costs two spaces.
 MOST_DEPTH = 10
@@ -120,7 +121,7 @@ def _time_of(one: Candidate) -> datetime:
 
 
 def _conversation(one: Candidate) -> str:
-    return str(one.memory.metadata.get("conversation", ""))
+    return str(one.memory.metadata.get(CONVERSATION, ""))
 
 
 def headings_of(lines: Iterable[Line], *, nested: bool) -> Iterator[tuple[str, str]]:

@@ -17,6 +17,7 @@ from typing import TypeVar
 from memoria.graph.vocabulary import whole_id
 from memoria.recall.ranking.candidates import Candidate, Facts
 from memoria.types import MemoryNode
+from memoria.types.memory import CONVERSATION
 
 _T = TypeVar("_T")
 # Number of nearest parts that count for a message: the best of many parts can be near by chance.
@@ -30,7 +31,7 @@ def whole_of(memory: MemoryNode) -> str:
     The first part of a message has the id of the message. The ids of the other parts end with ``#``
     and a number; see `ConversationWriter`.
     """
-    return whole_id(memory.id) if "conversation" in memory.metadata else memory.id
+    return whole_id(memory.id) if CONVERSATION in memory.metadata else memory.id
 
 
 def folded(candidates: Sequence[Candidate], facts: Facts) -> tuple[list[Candidate], Facts]:

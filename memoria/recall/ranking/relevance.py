@@ -5,15 +5,15 @@ In: a query, candidates, and facts about them. Out: `RankedMemory`s. Touches not
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from memoria.graph.vocabulary import CONFLICTS
 from memoria.recall.ranking.calibration import of_question, probabilities
 from memoria.recall.ranking.candidates import Candidate, Facts
 from memoria.recall.ranking.changes import Changes, changes_of, with_changes, with_order
 from memoria.recall.ranking.config import RelevanceConfig
-from memoria.recall.ranking.conflicts import with_newer_first
 from memoria.recall.ranking.features import Array, features
 from memoria.recall.ranking.folding import folded
 from memoria.recall.ranking.history import HistoryConfig, history_features, history_weights
@@ -21,8 +21,11 @@ from memoria.recall.ranking.needs import turned, with_needs
 from memoria.recall.ranking.order import adjacent_of, with_adjacent
 from memoria.recall.ranking.talk import odds_of_replies, with_session
 from memoria.recall.ranking.within import with_window
-from memoria.types import RankedMemory
+from memoria.types import Edge, MemoryNode, RankedMemory
 from memoria.types.window import ANY_TIME, When
+
+# By how much the newer of two memories in conflict exceeds the older one: enough for an order.
+_MORE = 1e-9
 
 
 def rank_by_relevance(
@@ -120,9 +123,35 @@ def _steps(
     found["in_session"] = with_session(found["adjacent"], by_query, ids, facts.sessions)
     found["needed"] = with_needs(found["in_session"], ids, facts.needs)
     found["wanted"] = with_needs(found["needed"], ids, facts.wanted)
-    found["conflicts"] = with_newer_first(found["wanted"], changes.memories, facts.edges)
+    found["conflicts"] = _with_newer_first(found["wanted"], changes.memories, facts.edges)
     found["in_window"] = with_window(found["conflicts"], times, when.window)
     found["in_time"] = with_order(changes, found["in_window"], when.tense)
+    return found
+
+
+def _with_newer_first(
+    sums: Array, memories: Mapping[str, MemoryNode], edges: Iterable[Edge]
+) -> Array:
+    """Give the newer of two conflicting memories at least the sum of the older one.
+
+    Without two different times, the one that matches better stays first. The context shows the
+    conflict; see `memoria.recall.context.arrange`.
+    """
+    pairs = []
+    for edge in edges:
+        one, other = memories.get(edge.source), memories.get(edge.target)
+        if edge.relation != CONFLICTS or one is None or other is None:
+            continue
+        if one.created_at and other.created_at and one.created_at != other.created_at:
+            older, newer = (one, other) if one.created_at < other.created_at else (other, one)
+            pairs.append((older.created_at, older.id, newer.id))
+    if not pairs:
+        return sums
+    row_of = {id_: row for row, id_ in enumerate(memories)}
+    found = sums.copy()
+    for _, older_id, newer_id in sorted(pairs):
+        least = found[row_of[older_id]] + _MORE
+        found[row_of[newer_id]] = max(found[row_of[newer_id]], least)
     return found
 
 
