@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.faults import hostile_files
 from memoria.errors import InvalidInputError
 from memoria.importers import (
     FORMATS,
@@ -34,6 +35,7 @@ from memoria.importers.chats.artifacts import Artifacts
 from memoria.importers.chats.messages import _Held
 from memoria.importers.chats.parsing import MAX_TEXT_CHARS, Aside
 from memoria.types import Conversation, Document, Memory, Message, Relation
+from tests.exports import EXPORTS
 
 DATA = Path(__file__).parents[2] / "data" / "chats"
 Reader = Callable[..., Iterator[Conversation]]
@@ -674,8 +676,9 @@ READERS: dict[str, tuple[Any, str]] = {
 }
 
 
-def test_every_format_has_a_reader() -> None:
-    assert tuple(ALL_READERS) == FORMATS
+def test_every_format_has_an_export_and_faces_hostile_files() -> None:
+    assert EXPORTS.keys() == ALL_READERS.keys()
+    assert {name.replace("-", "_") for name in FORMATS} <= hostile_files.READERS.keys()
 
 
 @pytest.mark.parametrize("name", READERS)
