@@ -35,11 +35,11 @@ def import_chats(
     all_branches: Annotated[
         bool,
         typer.Option(
-            "--all-branches", help="Also branches left behind when a question was edited."
+            "--all-branches", help="Also import branches left behind when a question was edited."
         ),
     ] = False,
     bots: Annotated[
-        bool, typer.Option("--bots", help="Also what programs say in Slack, such as alerts.")
+        bool, typer.Option("--bots", help="Also import messages of Slack apps, such as alerts.")
     ] = False,
     skip_invalid: Annotated[
         bool,

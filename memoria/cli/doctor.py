@@ -58,7 +58,7 @@ def doctor(
     With --fix nothing is examined: the named remedies are applied, and their changes counted. A
     remedy may delete edges or indexes; its finding says so.
 
-    With --mapping, says what does not fit of a graph that another program made, as memoria adopt.
+    With --mapping, checks the graph of another program, as memoria adopt does with a file.
 
     --json prints one document: severity, scope, server, settings, findings (check, severity,
     message, remedy, command, count, examples, cause), histogram, hubs, explored; with --fix:

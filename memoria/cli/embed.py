@@ -37,9 +37,9 @@ def embed(
     Includes memories that another program wrote, of any kind. A memory without text gets no
     vector. To store your own vectors, ingest them.
 
-    With --mapping, the nodes of a graph that another program made get vectors, all scopes of it:
-    in the property memoria_embedding, with indexes of their own. Prints each statement, and the
-    mapping that reads the vectors. A node whose text has changed gets a new one.
+    With --mapping, gives vectors to the nodes of another program's graph, in all of its scopes: in
+    the property memoria_embedding, with indexes of their own. Prints each statement, and the
+    mapping that reads the vectors. A node whose text has changed gets a new vector.
 
     Examples
     --------

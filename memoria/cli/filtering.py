@@ -45,7 +45,7 @@ class Filtering(OptionGroup):
     metadata: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="KEY=VALUE", help="Only memories whose metadata says so; may be repeated."
+            metavar="KEY=VALUE", help="Only memories with this metadata; may be repeated."
         ),
     ] = None
     exclude_id: Annotated[

@@ -86,7 +86,7 @@ def hook(
     limits: Limits,
     connection: Connection,
 ) -> None:
-    """Answer a hook of Claude Code or Codex: give context to a session, or keep a turn.
+    """Answer a hook of Claude Code or Codex: give context to a session, or store a turn.
 
     A running `memoria mcp --transport http` of the same scope is asked first; if it has --tokens,
     with the token in MEMORIA_TOKEN. Always ends with exit code 0, within two seconds.

@@ -66,7 +66,7 @@ def link(
         bool, typer.Option("--new", help="Link only memories that were not linked before.")
     ] = False,
     prune: Annotated[
-        bool, typer.Option("--prune", help=f"Then delete links with a weight below {PRUNE_BELOW}.")
+        bool, typer.Option("--prune", help=f"Also delete links with a weight below {PRUNE_BELOW}.")
     ] = False,
     min_score: MinScore = None,
     min_cosine: MinCosine = None,

@@ -42,7 +42,7 @@ def up(
 
     The server runs until `memoria down`. If it already runs, `up` changes nothing. A new server
     first plans the queries of recalls, for some seconds, so that no recall waits for it. A later
-    start makes a cache in the background, about 190 MB, with which the next are faster. Every jar
+    start makes a cache in the background, about 190 MB, which makes the next ones faster. Every jar
     is checked against memoria's list of checksums. Without a network: copy a Maven cache that
     `M2_REPO=FOLDER memoria up` has filled on another machine.
 

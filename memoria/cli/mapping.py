@@ -120,18 +120,18 @@ def adopt(
 ) -> None:
     """Read the graph of another program: propose a mapping, or check one against the database.
 
-    With --detect, prints a mapping (TOML) with what it rests on. With the name of a known graph,
-    prints its mapping. With a file, says what does not fit; exit code 4: something is left out; 5:
-    the graph can't be read so.
+    --detect prints a mapping (TOML) and the evidence for it; the name of a known graph prints its
+    mapping. A file is checked; exit code 4: parts of the graph are left out; 5: the graph can't be
+    read through it.
 
     --json prints severity, mapping and problems (text, stops, statement, waits of each); with
     --detect based_on, counts, left_out, samples, problems and mapping.
 
-    Nothing is written but with --create-indexes, which prints each statement and runs it, and with
-    --overlay: it copies the nodes and edges of a scope into a scope of memoria's own graph, called
-    NAME/SCOPE, where it can be learned from and added to. Leave --scope out if the mapping names no
-    scope property. Run it again to copy changes, and to delete edges that are over;
-    memoria forget-scope NAME/SCOPE removes the copy.
+    Only two options write. --create-indexes prints each statement and runs it. --overlay copies the
+    nodes and edges of a scope into memoria's own graph, as scope NAME/SCOPE, where you can add to
+    the copy and let it learn. Leave --scope out if the mapping names no scope property. Run it
+    again to copy changes and to delete edges that have ended; memoria forget-scope NAME/SCOPE
+    removes the copy.
 
     Examples
     --------

@@ -39,7 +39,7 @@ class Exploring(OptionGroup):
     """
 
     strategy: Annotated[
-        str | None, typer.Option("--strategy", help="How energy moves, as of memoria recall.")
+        str | None, typer.Option("--strategy", help="How energy moves; see memoria recall.")
     ] = None
     settings: Settings = None
     relevance: Annotated[
@@ -82,7 +82,7 @@ class Serving(OptionGroup):
         typer.Option(
             "--also",
             metavar="SCOPE",
-            help="Read this scope as well; may be repeated. With --tokens, the token says it.",
+            help="Read this scope as well; may be repeated. With --tokens, the token names them.",
         ),
     ] = None
     host: Annotated[str, typer.Option(help="Interface to listen on.")] = "127.0.0.1"

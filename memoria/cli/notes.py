@@ -38,7 +38,7 @@ def import_notes(
     connection: Connection,
     embedder: EmbedderName = None,
     source: Annotated[
-        str, typer.Option(help="First part of the ids; another one for each folder of a scope.")
+        str, typer.Option(help="First part of the ids; give each folder of a scope its own.")
     ] = SOURCE,
     site: Annotated[
         Words, typer.Option(help="Address under which the folder is published; may be repeated.")

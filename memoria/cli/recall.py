@@ -45,7 +45,7 @@ from memoria.types import Exploration, MemoryFilter, Recall, Seed
 DEFAULTS = RetrieverConfig()
 _FIRST_ANSWER_S = 60.0
 _TRANSFER = TransferEnergy()
-_OF_IT = f"Of the strategy {TransferEnergy.name} only."
+_OF_IT = f"Only for the strategy {TransferEnergy.name}."
 
 Depth = Annotated[
     int | None,

@@ -28,7 +28,7 @@ _STATES = {
 
 def reembed(
     embedder: Annotated[
-        str | None, typer.Option(help=f"The new embedder: {FORMS}. Without: show the state.")
+        str | None, typer.Option(help=f"The new embedder: {FORMS}. If not given, show the state.")
     ] = None,
     batch: Annotated[
         int, typer.Option(min=1, max=10_000, help="Memories embedded and written at once.")
