@@ -32,7 +32,7 @@ from memoria.embed import Embedder
 from memoria.evaluation import Dataset, prepare, read_dataset
 from memoria.evaluation.asking import chosen_questions
 from memoria.graph.stats import scope_stats
-from memoria.recall.subjects import embed_examples
+from memoria.recall.probing import embed_examples
 from memoria.remember import ConversationWriter
 from memoria.remember.config import ConversationConfig
 from memoria.remember.ids import message_id

@@ -33,7 +33,7 @@ from benchmarks.vectors import KeptVectors, kept
 from memoria import GraphRetriever, GraphWriter, MemoryFilter, RetrieverConfig, StoreConfig
 from memoria.evaluation import bootstrap, prepare
 from memoria.recall.context.tokens import estimate_tokens
-from memoria.recall.subjects import embed_examples
+from memoria.recall.probing import embed_examples
 from memoria.remember import ConversationWriter
 from memoria.remember.ids import message_id
 from memoria.store import Store

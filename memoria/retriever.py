@@ -40,8 +40,8 @@ from memoria.recall.explore import (
     distinct,
     raise_if_all_failed,
 )
+from memoria.recall.probing import Subjects
 from memoria.recall.recaller import Recaller
-from memoria.recall.subjects import Subjects
 from memoria.recall.together import check_read, explore_each, requests_of
 from memoria.store import ServerFacts, StoreOrDriver, store_of
 from memoria.types import (

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Collection
 from memoria.embed import Embedder
 from memoria.evaluation.dataset import Dataset, Question
 from memoria.recall.config import RetrieverConfig
-from memoria.recall.subjects import embed_examples
+from memoria.recall.probing import embed_examples
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.types import MemoryFilter, RankedMemory, Recall

@@ -15,7 +15,7 @@ from memoria.errors import InvalidInputError
 from memoria.recall.asides import Asides
 from memoria.recall.config import RetrieverConfig
 from memoria.recall.context import CountTokens
-from memoria.recall.subjects import Subjects
+from memoria.recall.probing import Subjects
 from memoria.store.facts import ServerFacts
 from memoria.types import MemoryFilter, Seeds
 

@@ -19,11 +19,12 @@ from memoria.recall.call import Engine, RecallCall
 from memoria.recall.explore import ExploreRequest, HydrateAt, explore_all
 from memoria.recall.limits import why_unfound
 from memoria.recall.needs import NOTHING_NEEDED, Needed, NeedsRequest, follow_needs
+from memoria.recall.probing import OfSubject, search_subject, with_subject
 from memoria.recall.ranked import stated_only, with_alike
 from memoria.recall.ranking import FactsRequest, Likeness
 from memoria.recall.seeds import SeedRequest, pending_note, search_seeds, with_unembedded
 from memoria.recall.strategies import RunInput
-from memoria.recall.subjects import OfSubject, Probe, search_subject, with_subject
+from memoria.recall.subjects import Probe
 from memoria.recall.texts import Completed, Found, complete, read_early
 from memoria.recall.validity import validity_of
 from memoria.store import Store

@@ -13,22 +13,21 @@ import numpy as np
 import pytest
 
 import memoria.recall.examples
-import memoria.recall.subjects
+import memoria.recall.probing
 from memoria.embed import DEFAULT_ONNX_MODEL
 from memoria.recall.asides import Asides, spread
 from memoria.recall.asides import examples as small_talk
 from memoria.recall.examples import Array, KeptVectors, unit_vectors
+from memoria.recall.probing import Subjects, embed_examples
 from memoria.recall.ranking import DEFAULT_SPREAD, Likeness
 from memoria.recall.subjects import (
     FITTED,
     Example,
     Model,
     Probe,
-    Subjects,
     asks_alone,
     directions,
     edition,
-    embed_examples,
     fit,
     parts,
     subjects,
@@ -180,7 +179,7 @@ async def test_a_model_that_takes_long_is_made_once_and_used_by_the_next_questio
             assert release.wait(60)
         return fit(told, vectors, small_talk)
 
-    monkeypatch.setattr(memoria.recall.subjects, "fit", slowly)
+    monkeypatch.setattr(memoria.recall.probing, "fit", slowly)
     found = Subjects(Asides(embedder, tmp_path).examples)
     question, notes = np.eye(embedder.dimensions)[1].tolist(), list[str]()
     assert await found.probe(question, like=like(0.3), until=in_time(0.5), notes=notes) is None
@@ -267,7 +266,7 @@ async def test_if_no_model_of_all_examples_can_be_made_that_of_a_few_stays(
             raise MemoryError
         return fit(told, vectors, small_talk)
 
-    monkeypatch.setattr(memoria.recall.subjects, "fit", too_large)
+    monkeypatch.setattr(memoria.recall.probing, "fit", too_large)
     found = Subjects(Asides(embedder, tmp_path / "bad").examples)
     question = [*QUESTION, 0.0, 0.0]
     for _ in range(3):
@@ -341,7 +340,7 @@ async def test_a_model_that_can_not_be_read_is_named_and_costs_the_probe_alone(
 ) -> None:
     embedder = ByFirstLine()
     embedder.name, embedder.dimensions = DEFAULT_ONNX_MODEL, 384
-    monkeypatch.setattr(memoria.recall.subjects, "FITTED", tmp_path / "missing.npz")
+    monkeypatch.setattr(memoria.recall.probing, "FITTED", tmp_path / "missing.npz")
     notes: list[str] = []
     found = Subjects(Asides(embedder, tmp_path).examples)
     assert await found.probe([1.0], like=like(0.3), until=in_time(), notes=notes) is None
