@@ -204,27 +204,27 @@ def check_seconds(value: object, field: str, *, error: Refusal = InvalidInputErr
     return check_number(value, field, low=0, high=MAX_SECONDS, above_low=True, error=error)
 
 
-def check_score(value: object, field: str = "score") -> float:
+def check_score(value: object) -> float:
     """Return ``value`` as a float if it is a seed score: finite, in (0, 1]."""
-    return check_number(value, field, low=0, high=1, above_low=True)
+    return check_number(value, "score", low=0, high=1, above_low=True)
 
 
-def check_vector(values: object, field: str = "embedding") -> tuple[float, ...]:
+def check_vector(values: object) -> tuple[float, ...]:
     """Return a vector as floats if all are finite and not all are zero (cosine needs a length)."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise InvalidInputError(
-            f"{field} must be a list of numbers, got {kind_of(values)}", field=field
+            f"embedding must be a list of numbers, got {kind_of(values)}", field="embedding"
         )
     try:
         numbers = tuple(values)
         kinds = set(map(type, numbers))
         vector = numbers if kinds == {float} else tuple(map(float, numbers))
     except (TypeError, ValueError, OverflowError, RuntimeError) as exc:  # as odd arrays have it
-        raise InvalidInputError(f"{field} must contain numbers only", field=field) from exc
+        raise InvalidInputError("embedding must contain numbers only", field="embedding") from exc
     if not {str, bytes, bool}.isdisjoint(kinds):
-        raise InvalidInputError(f"{field} must contain numbers only", field=field)
+        raise InvalidInputError("embedding must contain numbers only", field="embedding")
     if not has_length(vector):
-        raise InvalidInputError(f"{field} {_fault_of(vector)}", field=field)
+        raise InvalidInputError(f"embedding {_fault_of(vector)}", field="embedding")
     return vector
 
 

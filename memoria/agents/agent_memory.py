@@ -43,7 +43,7 @@ class AgentMemory(AgentReader):
 
     async def open(self, ids: Iterable[str], *, max_tokens: int | None = None) -> Answer:
         """Read memories as they are; see `AgentReader.open`."""
-        names = listed_ids(ids, "ids")
+        names = listed_ids(ids)
         answer = await super().open(names, max_tokens=max_tokens)
         await self.note_used(names)
         return answer
@@ -186,7 +186,7 @@ class AgentMemory(AgentReader):
             be written. Nothing was deleted.
         """
         self._check_writes()
-        wanted = await self._meant(listed_ids(ids, "ids"))
+        wanted = await self._meant(listed_ids(ids))
         unknown = (await self.retriever.get(wanted)).missing
         report = await self.retriever.writer().forget(wanted)
         gone = [id_ for id_ in wanted if id_ not in {*unknown, *report.kept}]

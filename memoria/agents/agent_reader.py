@@ -274,7 +274,7 @@ class AgentReader:
         InvalidInputError
             There are too many ids, or one is not valid.
         """
-        names = listed_ids(ids, "ids")
+        names = listed_ids(ids)
         places = dict.fromkeys(self.recalls.place_of(self._reads, name) for name in names)
         size = await self._held()
         frame = self._frame(self._opened_head(len(places), size))
@@ -505,10 +505,10 @@ def _tokens(value: int, name: str) -> int:
     return check_whole(value, name, low=MIN_TOKENS, high=MAX_TOKENS)
 
 
-def listed_ids(ids: Iterable[str], name: str) -> tuple[str, ...]:
+def listed_ids(ids: Iterable[str]) -> tuple[str, ...]:
     """Return ids in the order in which they were given, each once."""
     given = ids if isinstance(ids, str) else tuple(ids)
-    known = check_ids(given, name)
+    known = check_ids(given, "ids")
     if not 1 <= len(known) <= MAX_OPENED:
-        raise InvalidInputError(f"{name} must be 1 to {MAX_OPENED} ids", field=name)
+        raise InvalidInputError(f"ids must be 1 to {MAX_OPENED} ids", field="ids")
     return tuple(dict.fromkeys(given))

@@ -100,12 +100,11 @@ def resolve_jars(
         raise _explain_os_error(exc, coordinate, home / "jars") from exc
 
 
-def sets_in(source: Path, lock: Lock | None = None) -> list[str]:
+def sets_in(source: Path) -> list[str]:
     """Return the coordinates of the servers and models all of whose jars are in a folder."""
-    sets = (lock or package_lock()).sets
     return [
         coordinate
-        for coordinate, jars in sets.items()
+        for coordinate, jars in package_lock().sets.items()
         if all(_find(jar, source) is not None for jar in jars)
     ]
 

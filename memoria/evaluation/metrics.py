@@ -83,7 +83,7 @@ def score(
     return Scores(ks=tuple(ks), recall=recall, full=full)
 
 
-def bootstrap(values: Array, *, samples: int = SAMPLES, seed: int = SEED) -> list[Interval]:
+def bootstrap(values: Array) -> list[Interval]:
     """Return the mean of each column with its interval, by resampling the rows.
 
     Parameters
@@ -93,7 +93,7 @@ def bootstrap(values: Array, *, samples: int = SAMPLES, seed: int = SEED) -> lis
 
     Notes
     -----
-    Percentiles of the means of ``samples`` draws of N rows with replacement. Source: Efron and
+    Percentiles of the means of 5,000 draws of N rows with replacement. Source: Efron and
     Tibshirani, An Introduction to the Bootstrap, 1993, section 13.3.
 
     Examples
@@ -101,12 +101,12 @@ def bootstrap(values: Array, *, samples: int = SAMPLES, seed: int = SEED) -> lis
     >>> bootstrap(np.array([[0.5], [0.5]]))
     [Interval(mean=0.5, low=0.5, high=0.5)]
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED)
     count = len(values)
-    means = np.empty((samples, values.shape[1]))
+    means = np.empty((SAMPLES, values.shape[1]))
     step = max(1, _CELLS_AT_ONCE // count)
-    for start in range(0, samples, step):
-        size = min(step, samples - start)
+    for start in range(0, SAMPLES, step):
+        size = min(step, SAMPLES - start)
         drawn = rng.integers(0, count, size=(size, count))
         drawn += np.arange(size)[:, None] * count
         times = np.bincount(drawn.ravel(), minlength=size * count).reshape(size, count)
