@@ -87,6 +87,19 @@ def test_null_in_an_optional_field_is_a_field_left_out() -> None:
     assert parse_line(line(**EDGE, weight=None)) == parse_line(line(**EDGE))
 
 
+def test_only_a_memory_whose_time_is_null_is_undated(tmp_path: Path) -> None:
+    file = tmp_path / "m.jsonl"
+    lines = [
+        line(**MEMORY, created_at=None),
+        line(**MEMORY),
+        line(**MEMORY, created_at="2026-03-01"),
+        line(**EDGE, created_at=None),
+        line(**MEMORY | {"text": "created_at"}),
+    ]
+    file.write_bytes(b"\n".join(lines))
+    assert [each.undated for each in read_lines([file])] == [True, False, False, False, False]
+
+
 @pytest.mark.parametrize("raw", [b"", b"   ", b"\t"])
 def test_a_blank_line_is_nothing(raw: bytes) -> None:
     assert parse_line(raw) is None
