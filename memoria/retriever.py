@@ -365,7 +365,7 @@ class GraphRetriever:
             Tags that steer the energy, and are further words for the search. They are fitted to
             the tags of the edges around the hits: case, hyphens and underscores don't matter, and
             tags of which no edge has any count as none; `Trace.degraded` names them. ``"auto"``:
-            the tags of these edges whose words stand in the query. In a mapped graph the types of
+            the tags of these edges whose words occur in the query. In a mapped graph the types of
             edges are their tags, and without tags the query has the types whose words it has.
         scopes
             The scopes to read; None for those of the retriever, ``scope`` and ``also_read``.

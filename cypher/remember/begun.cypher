@@ -2,7 +2,7 @@
 // mode: read
 // params: prefixes, scope
 // returns: ids LIST<LIST>
-// Which memories stand already whose ids begin so; one list for each prefix: those of a conversation
+// The stored memories whose ids begin so; one list for each prefix: those of a conversation
 // whose first session is gone or was never there, or the further parts of a message. COLLECT, because
 // for collect(m.id), a server whose database is empty may plan to read the whole scope.
 UNWIND range(0, size($p.prefixes) - 1) AS place

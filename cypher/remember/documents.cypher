@@ -2,7 +2,7 @@
 // mode: read
 // params: heads, key, kind, limit, scope, titles, wanted
 // returns: version INTEGER, titled LIST<LIST>, stored LIST<LIST>, known LIST<STRING>
-// What stands in the graph of some documents. version: counts the writes of documents. titled: [id of
+// The stored state of some documents. version: counts the writes of documents. titled: [id of
 // a title, ids of the documents that have it], at most limit of them, for those titles that some
 // have. stored: [id, metadata, ids of the further parts, which are of this kind] of the documents that
 // exist. known: which documents of the wanted ones exist. COLLECT as in remember.begun.

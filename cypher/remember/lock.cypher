@@ -2,7 +2,7 @@
 // mode: write
 // params: ids, scope
 // returns: states LIST<LIST>
-// Lock the first sessions of conversations, in the order of ids, and read what stands on them; a
+// Lock the first sessions of conversations, in the order of ids, and read their state; a
 // conversation that is new gets its node. states: [id, metadata].
 // Setting the scope to its own value takes the lock; see ingest.relations.
 UNWIND $p.ids AS id

@@ -2,7 +2,7 @@
 // mode: read
 // params: ids, scope, wanted
 // returns: states LIST<LIST>, known LIST<STRING>
-// Read what stands on the first sessions of conversations. states: [id, metadata] of those that
+// Read the state on the first sessions of conversations. states: [id, metadata] of those that
 // exist. known: which of the wanted memories exist.
 CALL () {
   UNWIND $p.ids AS id

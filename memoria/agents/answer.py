@@ -1,4 +1,4 @@
-"""Answers for a model: a text in which what was stored stands behind a fence.
+"""Answers for a model: a text in which stored text is fenced.
 
 In: texts of memories, which anybody may have written. Out: `Answer`s. Touches the source of
 randomness.
@@ -29,7 +29,7 @@ class Answer:
     Attributes
     ----------
     text
-        For the model. Everything that comes from memories stands between two marks.
+        For the model. Everything that comes from memories is between two marks.
     data
         The same for a program: strings, numbers, lists and maps, never the texts of memories.
     found
@@ -56,7 +56,7 @@ def fenced(head: str, body: str, mark: str) -> str:
 
 
 def unknown_mark(body: str, draw: Callable[[], str]) -> str:
-    """Draw words until one does not stand in the body: then no text can close the fence."""
+    """Draw words until one does not occur in the body: then no text can close the fence."""
     while (mark := draw()) in body:
         pass
     return mark
@@ -88,7 +88,7 @@ def name_of(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text in one line, as an id or a relation must stand there."""
+    """Return a text in one line, as an id or a relation must be."""
     return " ".join(visible(text).split())
 
 

@@ -51,7 +51,7 @@ class LaterCommand(TyperCommand):
 
 
 def add_later(group: typer.Typer, place: str, panel: str | None = None) -> None:
-    """Add the command that stands at ``module.function`` of this package to a group."""
+    """Add the command that is at ``module.function`` of this package to a group."""
     module, function = place.split(".")
     text, _ = _help(inspect.cleandoc(_docstrings(module)[function]))
     # `import_` is a command, but `import` is a keyword of Python

@@ -1,4 +1,4 @@
-"""Read memories as they stand: by id, page by page, the newest, and a memory's neighbours.
+"""Read memories as they are stored: by id, page by page, the newest, and a memory's neighbours.
 
 In: ids, filters. Out: frozen values; an id that no memory has is a value, too. Reads only, and no
 vectors.

@@ -119,7 +119,7 @@ class MemoriaState(AgentState[Any]):
 class MemoriaMiddleware(AgentMiddleware[MemoriaState, Any, Any]):
     """Recalls once before the first call of the model, and remembers the turn after the last one.
 
-    What was recalled stands before the user's words in the prompt, fenced as data; the messages of
+    Recalled memories come before the user's words in the prompt, fenced as data; the messages of
     the agent stay as they are. Messages that are in the prompt already are not recalled. The turn
     is what the user said, and what the model said; what tools returned is not remembered. The
     thread of the agent's checkpointer is the conversation; without a checkpointer each turn is a

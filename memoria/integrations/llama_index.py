@@ -101,7 +101,7 @@ class MemoriaMemoryBlock(BaseMemoryBlock[str]):
     """Remembers what leaves the short-term memory of an agent, and recalls what it asks about.
 
     LlamaIndex's ``Memory`` hands over the oldest messages when they exceed its token limit; until
-    then they stand in the prompt anyway. What is left at the end of a session is remembered by
+    then they are in the prompt anyway. What is left at the end of a session is remembered by
     ``await block.aput(await memory.aget_all(), session_id=memory.session_id)``. Only what user and
     model said is remembered. The text that is recalled is fenced as data.
 

@@ -19,7 +19,7 @@ from memoria.recall.probing import Subjects
 from memoria.store.facts import ServerFacts
 from memoria.types import MemoryFilter, Seeds
 
-#: In place of tags: those of the edges around the hits whose words stand in the question.
+#: Instead of tags: those of the edges around the hits whose words occur in the question.
 AUTO: Literal["auto"] = "auto"
 QueryTags = Iterable[str] | Literal["auto"]
 

@@ -160,7 +160,7 @@ def _spellings(tags: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _folded(text: str) -> str:
-    """Return the words of a text in lower case, without what stands between them."""
+    """Return the words of a text in lower case, without the signs between them."""
     return " ".join(_WORD.findall(text.replace("_", " ").casefold()))
 
 

@@ -1,6 +1,6 @@
 """Read how far conversations are written, and write what was planned of them.
 
-In: conversations, steps. Out: what stands of them; counts of what was written. Writes, in one
+In: conversations, steps. Out: their stored state; counts of what was written. Writes, in one
 transaction. Queries: ``graph.hydrate``, ``ingest.forget``, ``remember.begun``,
 ``remember.connectors``, ``remember.lock``, ``remember.rewrite``, ``remember.states``, and those of
 the batch writer.
@@ -31,7 +31,7 @@ class ChangedError(Exception):
 
 
 class ConversationGraph:
-    """What stands in the graph of the conversations of one scope."""
+    """The stored state of the conversations of one scope."""
 
     def __init__(self, batches: JointWriter, store: Store, clock: Callable[[], datetime]) -> None:
         self._batches = batches

@@ -1,6 +1,6 @@
 """Whole conversations on their way into the graph, a few messages at a time.
 
-In: conversations, and what stands of them in the graph. Out: the next `Step` of each. Touches
+In: conversations, and their stored state. Out: the next `Step` of each. Touches
 nothing.
 """
 

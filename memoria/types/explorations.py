@@ -78,7 +78,7 @@ class Exploration:
         Parameters
         ----------
         question, query_tags
-            What stands above the tree.
+            The heading above the tree.
         max_memories
             Paths are drawn by energy, as long as they hold no more memories than these.
 

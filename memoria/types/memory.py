@@ -26,7 +26,7 @@ _MAX_SPEAKER_CHARS = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryNode:
-    """A memory as it stands in the graph, never with its embedding.
+    """A memory as it is stored in the graph, never with its embedding.
 
     Not checked, because any program may have written the graph: a property that is missing or of
     another type reads as empty.

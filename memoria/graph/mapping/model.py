@@ -55,7 +55,7 @@ class GraphMapping:
         Further properties of nodes that come back as `MemoryNode.metadata`, and that filters can
         ask for; ``True`` for all but vectors.
     places
-        Where each part stands in a file, for messages: ``nodes.0.key`` -> ``graph.toml, line 4``.
+        Where each part is in a file, for messages: ``nodes.0.key`` -> ``graph.toml, line 4``.
     """
 
     nodes: tuple[NodeMapping, ...]
@@ -125,7 +125,7 @@ class GraphMapping:
         return cast(Self, named_mapping(name))
 
     def place(self, part: str, index: int, name: str) -> str:
-        """Return where a value stands, to begin a message with."""
+        """Return where a value is, to begin a message with."""
         found = self.places.get(f"{part}.{index}.{name}") or self.places.get(f"{part}.{index}")
         return f"{found}: " if found else f"{part}[{index}].{name}: "
 
@@ -285,7 +285,7 @@ def _unknown(key: str, known: Any) -> str:
 
 
 def _lines(text: str) -> Iterator[tuple[str, int]]:
-    """Yield where each key stands: ``nodes.0.key`` -> its line, from 1."""
+    """Yield where each key is: ``nodes.0.key`` -> its line, from 1."""
     counts = dict.fromkeys(_KINDS, 0)
     place = ""
     for number, line in enumerate(text.splitlines(), start=1):

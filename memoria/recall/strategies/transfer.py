@@ -149,7 +149,7 @@ class SingleTripRun(TransferRun):
     """Explorations that ask for all their levels at once, and check what they are told.
 
     The query foresees what each exploration chooses. An exploration chooses for itself, and takes a
-    level only where it stands on the frontier that was expanded and the children that were left
+    level only where it is based on the frontier that was expanded and the children that were left
     out change nothing: that keeps it exact. From the first level that it can't take, it continues
     level by level, and so it does where the query fails.
     """

@@ -1,6 +1,6 @@
 """Plan what documents become: memories, topics, edges.
 
-In: documents, and what stands in the graph of those that they name and link to. Out: memories and
+In: documents, and the stored state of those that they name and link to. Out: memories and
 relations. Touches nothing.
 """
 
