@@ -14,7 +14,7 @@ from memoria import (
     Message,
     Relation,
 )
-from tests.browser.visiting import QUESTION, ask, nodes_of, opened, shows
+from tests.browser.visiting import NARROW, QUESTION, ask, nodes_of, opened, shows
 from tests.serving import serving
 
 if TYPE_CHECKING:
@@ -49,9 +49,10 @@ async def test_a_mistyped_scope_is_answered_with_the_nearest(
     async with serving(bakery) as served, opened(browser, served) as page:
         await shows(page, ".scope", bakery.scope)
         scope = page.get_by_role("combobox", name="Scope")
-        await scope.fill(f"{bakery.scope}x")
-        await ask(page, "bun")
-        await shows(page, "#status", f"Did you mean {bakery.scope}?")
+        for typo in ("bakeryx", "bkaery"):  # one letter too many; two letters swapped
+            await scope.fill(typo)
+            await ask(page, "bun")
+            await shows(page, "#status", f"in scope {typo}. Did you mean {bakery.scope}?")
 
 
 async def test_hover_and_choice_belong_to_the_shown_recall(
@@ -179,7 +180,14 @@ async def test_parts_of_one_note_are_told_apart(
         }
         ends = ["sqlite-utils", "off again", "Checking it"]
         assert all(any(end in label for label in labels) for end in ends)
-        assert all("…" in label for label in labels)
+        await page.set_viewport_size(NARROW)  # boxes too narrow for the whole title
+        drawn = page.locator("g.node text:first-of-type", has_text="…")
+        await drawn.first.wait_for()
+        labels = {
+            " ".join(await node.locator("text").all_text_contents())
+            for node in await page.locator("g.node").all()
+        }
+        assert all(any(end in label for label in labels) for end in ends)
 
 
 async def test_what_was_opened_of_a_memory_stays_open_when_its_edges_come(
@@ -226,8 +234,30 @@ async def test_messages_that_begin_alike_keep_their_speaker(
     await retriever.recall("quite a van")
     async with serving(retriever) as served, opened(browser, served) as page:
         await ask(page, "quite a van or an oven")
-        labels = await page.locator("g.node text:first-of-type").all_text_contents()
-        assert {"Mel: … a van.", "Mel: … an oven."} <= set(labels)
+        lines = page.locator("g.node text:first-of-type")
+        await lines.first.wait_for()
+        assert {f"Mel: {text}" for text in texts} <= set(await lines.all_text_contents())
+
+
+async def test_messages_that_are_repeated_with_an_addition_are_shown_whole_or_by_their_ends(
+    browser: Browser, retriever: GraphRetriever
+) -> None:
+    asked = "Which tent did Olav recommend for the tour over the plateau in late winter?"
+    texts = [asked, f"{asked} Say it again.", f"{asked} I forgot it."]
+    chat = retriever.conversations()
+    await chat.append("today", [Message(text=text, role="user") for text in texts])
+    await retriever.recall("tent")
+    read = """[...document.querySelectorAll('g.node')].map(
+        box => [...box.querySelectorAll('text')].slice(0, 2).map(line => line.textContent).join(' '))"""
+    async with serving(retriever) as served, opened(browser, served) as page:
+        await ask(page, "Which tent?")
+        await page.locator("g.node").first.wait_for()
+        assert {f"user: {text}" for text in texts} <= set(await page.evaluate(read))
+        await page.set_viewport_size(NARROW)
+        await page.locator("g.node text:first-of-type", has_text="user: …").first.wait_for()
+        shown = [each for each in await page.evaluate(read) if each.startswith("user: …")]
+        assert all(len(each.split()) > 5 for each in shown), "more than the words that differ"
+        assert any(each.endswith("I forgot it.") for each in shown)
 
 
 async def test_a_memory_shows_its_conversation_its_versions_and_its_time(

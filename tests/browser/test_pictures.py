@@ -19,7 +19,7 @@ from memoria import (
 from memoria.types.picture.tree import Card, draw
 from memoria.view.source import saved
 from tests.browser.pictures import MOST_THAT_DIFFERS, keep_failed, share_that_differs
-from tests.browser.visiting import QUESTION, WIDE, ask, nodes_of, opened, shows
+from tests.browser.visiting import NARROW, QUESTION, WIDE, ask, nodes_of, opened, shows
 from tests.serving import serving
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 LARGE = {"width": 1920, "height": 1080}
 MIDDLE = {"width": 800, "height": 900}
-NARROW = {"width": 360, "height": 780}
 # Most processor time of the page for a frame while 2,000 memories are scrolled through;
 # milliseconds. The eye wants a frame every 17; how late they come is up to the machine.
 FRAME_MS = 12

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 QUESTION = QUESTIONS[0]
 WIDE = {"width": 1280, "height": 860}
+NARROW = {"width": 360, "height": 780}
 
 
 @asynccontextmanager

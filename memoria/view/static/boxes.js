@@ -9,7 +9,9 @@ const BEND = 24;
 const WIDEST_EDGE = 14;
 const LARGEST = 13; // radius of a memory with the energy 1
 const SMALL = 11; // size of small letters
+const LETTERS = 12; // size of the letters of its text
 const TEXT = 36; // where the text of a box begins
+const HANDLE = 34; // room for the button that folds
 const ALIKE = 3; // texts with so many words in common at the beginning are told apart by the next ones
 const COMPARED = 240; // letters of a text that are compared
 
@@ -20,8 +22,8 @@ export function shape(name, attributes, text) {
   return made;
 }
 
-// Texts that begin alike, as the parts of one note do, are shown from where they differ; who said
-// them stays.
+// Texts that begin alike, as the parts of one note do, lose words at the beginning where the box has
+// no room for the words that tell them apart; who said them stays.
 export function distinguish(nodes) {
   const groups = new Map();
   for (const node of nodes) {
@@ -38,13 +40,23 @@ export function distinguish(nodes) {
       while (alike < first.words.length && [...texts.values()].every((words) => words[alike] === first.words[alike])) alike++;
     }
     for (const node of group) {
-      const differs = node.words.findIndex((word, n) => n >= alike && /[\p{L}\p{N}]/u.test(word));
-      const from = alike < ALIKE ? 0 : differs < 0 ? node.words.length - 1 : differs;
-      const label = (from ? `${speakerOf(node.memory)}… ` : "") + node.words.slice(from).join(" ");
+      const label = alike < ALIKE ? node.words.join(" ") : whatDiffers(node, alike);
       if (node.label !== label) node.stale = true;
       node.label = label;
     }
   }
+}
+
+// The text of a box, whole if it fits; else from the first word that differs, or further back if its end fits.
+function whatDiffers({ memory, words, width }, alike) {
+  const fits = (text) => !twoLines(text, width - TEXT - HANDLE, LETTERS)[1].endsWith("…");
+  const whole = words.join(" ");
+  if (fits(whole)) return whole;
+  const differs = words.findIndex((word, n) => n >= alike && /[\p{L}\p{N}]/u.test(word));
+  const from = (at) => `${speakerOf(memory)}… ${words.slice(at).join(" ")}`;
+  let at = differs < 0 ? words.length - 1 : differs;
+  while (at > 1 && fits(from(at - 1))) at--;
+  return from(at);
 }
 
 function speakerOf(memory) {
@@ -57,8 +69,8 @@ export function drawBox(node, look) {
   describe(node, said(memory) || node.id, look);
   const under = node.below.filter(look.isShown).length;
   const radius = Math.max(2, LARGEST * Math.sqrt(Math.min(Math.max(energy, 0), 1)));
-  const room = width - TEXT - (under ? 34 : 8);
-  const [one, two] = twoLines(node.label, room, 12);
+  const room = width - TEXT - (under ? HANDLE : 8);
+  const [one, two] = twoLines(node.label, room, LETTERS);
   element.replaceChildren(
     shape("rect", { y: -BOX.height / 2, width, height: BOX.height, rx: 6 }),
     shape("circle", { class: `kind-${memory?.kind ?? ""}`, cx: 18, r: radius.toFixed(2) }),

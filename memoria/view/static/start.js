@@ -4,6 +4,7 @@ import { ask } from "./api.js";
 import { counted, cut, date, element, said } from "./words.js";
 
 const SHOWN = 12; // scopes
+const LIKE = 0.6; // least share of letters that a mistyped name has in common with a scope
 
 function showScopes(scopes, current, choose) {
   const sizes = [...scopes].sort((a, b) => b.memories - a.memories);
@@ -43,16 +44,23 @@ export async function showStart(body, scope, known, { choose, askFor, open }) {
   );
 }
 
-// The scope whose name differs least from a mistyped one, by pairs of letters.
+// The scope that a mistyped name stands for: that with most letters in common, in their order.
 export function nearest(name, known) {
-  const pairs = (text) => new Set([...text.toLowerCase()].map((letter, n, all) => letter + (all[n + 1] ?? "")));
-  const wanted = pairs(name);
-  let best = [0, ""];
+  let best = [LIKE, ""];
   for (const { scope } of known) {
-    const found = pairs(scope);
-    const both = [...wanted].filter((pair) => found.has(pair)).length;
-    const alike = (2 * both) / (wanted.size + found.size);
-    if (scope !== name && alike > best[0]) best = [alike, scope];
+    const like = (2 * inCommon(name.toLowerCase(), scope.toLowerCase())) / (name.length + scope.length);
+    if (scope !== name && like > best[0]) best = [like, scope];
   }
-  return best[0] > 0.5 ? best[1] : "";
+  return best[1];
+}
+
+// The number of letters that two texts have in common, in the same order.
+function inCommon(one, other) {
+  let row = new Array(other.length + 1).fill(0);
+  for (const letter of one) {
+    const next = [0];
+    for (let n = 0; n < other.length; n++) next.push(letter === other[n] ? row[n] + 1 : Math.max(row[n + 1], next[n]));
+    row = next;
+  }
+  return row.at(-1);
 }
