@@ -12,17 +12,20 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+from collections.abc import Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
+from http import HTTPStatus
 from operator import itemgetter
 from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 from starlette.responses import JSONResponse
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from memoria._support.throttling import throttled_warning
@@ -70,6 +73,7 @@ def bounded(app: Starlette, bounds: Bounds | None = None, **settings: Any) -> uv
     """Return the settings of a server; ``settings`` adds others, such as ``port``."""
     bounds = bounds or Bounds()
     app.add_middleware(RequestBodyLimitMiddleware, max_body_size=MOST_BODY)
+    app.add_middleware(_WithoutLargeBodies)  # the other answers in plain text, not as a problem
     http: Any = partial(_Bounded, bounds)  # typed as a class, called as a function
     return uvicorn.Config(
         app,
@@ -111,17 +115,41 @@ class BoundedServer(uvicorn.Server):
 
 async def _busy(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer that there are too many connections."""
+    detail = "the server has too many connections: send the request again later"
     headers = {"retry-after": "1", "connection": "close"}
-    problem = {
+    refusal = _refusal(HTTPStatus.SERVICE_UNAVAILABLE, detail, headers, retryable=True)
+    await refusal(scope, receive, send)
+
+
+class _WithoutLargeBodies:
+    """Refuse a request that says that its body is too large, before anything reads it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        length = Headers(scope=scope).get("content-length", "") if scope["type"] == "http" else ""
+        if length.isdecimal() and int(length) > MOST_BODY:
+            detail = f"the body has more than {MOST_BODY // 1024**2} MiB"
+            refusal = _refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail, {}, retryable=False)
+            await refusal(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+
+def _refusal(
+    status: HTTPStatus, detail: str, headers: Mapping[str, str], *, retryable: bool
+) -> JSONResponse:
+    """Return the refusal of a request that is not read, as a problem (RFC 9457)."""
+    problem: dict[str, object] = {
         "type": "about:blank",
-        "title": "Service Unavailable",
-        "status": 503,
-        "detail": "the server has too many connections: send the request again later",
-        "retryable": True,
+        "title": status.phrase,
+        "status": status.value,
+        "detail": detail,
+        "retryable": retryable,
         "faults": [],
     }
-    refusal = JSONResponse(problem, 503, headers, media_type="application/problem+json")
-    await refusal(scope, receive, send)
+    return JSONResponse(problem, status, headers, media_type="application/problem+json")
 
 
 class _Bounded(H11Protocol):
