@@ -34,8 +34,9 @@ LINE = 14
 MIN_WIDTH = 760  # the heading needs so much where there are few columns
 LEFT, RIGHT = 14, 10  # from the sides of a box to its words
 LINES = 3
-# Sizes of letters; bold ones are counted a little wider.
-TITLE, NAME, SMALL = 19.5, 13, 11
+# Sizes of letters; bold ones, which are up to 13 % wider, are counted larger than they are. A name
+# may take some of the room to its right.
+TITLE, NAME, SMALL = 20.4, 13, 11
 WIDEST_EDGE = 14
 THINNEST_EDGE = 1.5
 
