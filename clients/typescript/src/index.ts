@@ -202,7 +202,7 @@ export class Memoria {
     }
   }
 
-  #sent(path: string, asked: Asked): Promise<Response> {
+  async #sent(path: string, asked: Asked): Promise<Response> {
     const headers = new Headers({ accept: "application/json", ...asked.headers });
     if (this.#token !== undefined) headers.set("authorization", `Bearer ${this.#token}`);
     const init: RequestInit = { method: asked.method, headers };
@@ -211,7 +211,14 @@ export class Memoria {
       headers.set("content-type", "application/json");
       init.body = JSON.stringify(asked.body);
     }
-    return this.#fetch(`${this.#url}/${path}`, init);
+    try {
+      return await this.#fetch(`${this.#url}/${path}`, init);
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error; // the call was ended
+      const { code, message } = (error.cause ?? error) as { code?: string; message: string };
+      const why = `no answer from ${this.#url} (${code ?? message}): does memoria serve run there?`;
+      throw new TypeError(why, { cause: error });
+    }
   }
 }
 

@@ -118,6 +118,20 @@ test("what the server refuses is an error that says why", async () => {
   assert.equal((await problemOf(reads.remember({ text: "New." }))).status, 403);
 });
 
+test("an address without a server is an error that names it", async () => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  const nowhere = new Memoria({ url: `http://127.0.0.1:${port}`, retries: 0 });
+  await assert.rejects(nowhere.status(), {
+    name: "TypeError",
+    message: `no answer from http://127.0.0.1:${port}/v1 (ECONNREFUSED): does memoria serve run there?`,
+  });
+  const mistyped = new Memoria({ url: "127.0.0.1:8765", retries: 0 });
+  await assert.rejects(mistyped.status(), /no answer from 127.0.0.1:8765.*ERR_INVALID_URL/);
+});
+
 test("a call can be ended", async () => {
   const signal = AbortSignal.timeout(1);
   await assert.rejects(memoria.recall({ query: "kettle" }, { signal }), { name: "TimeoutError" });
