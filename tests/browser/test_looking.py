@@ -247,8 +247,8 @@ async def test_messages_that_are_repeated_with_an_addition_are_shown_whole_or_by
     chat = retriever.conversations()
     await chat.append("today", [Message(text=text, role="user") for text in texts])
     await retriever.recall("tent")
-    read = """[...document.querySelectorAll('g.node')].map(
-        box => [...box.querySelectorAll('text')].slice(0, 2).map(line => line.textContent).join(' '))"""
+    read = """[...document.querySelectorAll('g.node')].map(box =>
+        [...box.querySelectorAll('text')].slice(0, 2).map(each => each.textContent).join(' '))"""
     async with serving(retriever) as served, opened(browser, served) as page:
         await ask(page, "Which tent?")
         await page.locator("g.node").first.wait_for()

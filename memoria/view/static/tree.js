@@ -1,6 +1,5 @@
 // The paths as trees: a column a hop, a row a leaf; where the columns don't fit, an outline that does.
-// Only what is near to the view stands in the page, so that large recalls stay quick.
-// A tree can be gone through with the arrow keys; only the memory that has the focus is a tab stop.
+// Only what is near to the view is drawn. The arrow keys go through a tree, which is one tab stop.
 
 import { BOX, distinguish, drawBox, drawEdge, GAP, INDENT, shape } from "./boxes.js";
 import { beginnings, keyOf } from "./leading.js";
@@ -21,10 +20,11 @@ export class Tree {
     this.edges = shape("g", { "aria-hidden": "true" });
     this.boxes = shape("g", { role: "presentation" });
     svg.append(this.edges, this.boxes);
-    for (const kind of ["pointerover", "focusin"]) svg.addEventListener(kind, (e) => this.#over(e));
+    this.view = svg.parentElement;
+    // Listening on the SVG would make it a tab stop in Chromium.
+    for (const kind of ["pointerover", "focusin"]) this.view.addEventListener(kind, (e) => this.#over(e));
     svg.addEventListener("click", (e) => this.#click(e));
     svg.addEventListener("keydown", (e) => this.#key(e));
-    this.view = svg.parentElement;
     this.view.addEventListener("scroll", () => {
       if (Math.abs(this.view.scrollTop - this.nearTo) > AHEAD / 4) this.#near();
     });
