@@ -164,7 +164,7 @@ async def test_parts_of_one_note_are_told_apart(
     title = "Enabling WAL mode for SQLite database files in a folder"
     memories = [
         Memory(
-            id=f"notes/sqlite/enabling-wal-mode.md#{n}", kind="DataSource", text=f"{title}. {end}"
+            id=f"notes/sqlite/enabling-wal-mode.md#{n}", kind="DataSource", text=f"{title}\n{end}"
         )
         for n, end in enumerate(["Using sqlite-utils.", "Turning it off again.", "Checking it."])
     ]
@@ -180,6 +180,7 @@ async def test_parts_of_one_note_are_told_apart(
         }
         ends = ["sqlite-utils", "off again", "Checking it"]
         assert all(any(end in label for label in labels) for end in ends)
+        assert any(f"{title} · Checking it" in label for label in labels)
         await page.set_viewport_size(NARROW)  # boxes too narrow for the whole title
         drawn = page.locator("g.node text:first-of-type", has_text="…")
         await drawn.first.wait_for()

@@ -159,16 +159,24 @@ async def test_a_hostile_memory_is_shown_as_text(
 ) -> None:
     memories = [
         Memory(id="oven", kind="Event", text=HOSTILE, tags=[HOSTILE[:60]]),
-        Memory(id='"><img src=x onerror=hacked=1>', kind="Event", text="fuse"),
+        Memory(id='"><img src=x onerror=hacked=1>', kind="Event", text="fuse\u202e"),
+        Memory(id="\u202egnp.exe", kind="Event", text="oven \u2067reversed"),
     ]
-    relation = Relation(source="oven", target=memories[1].id, relation="<b>led to</b>", weight=0.9)
-    await retriever.writer().write(memories, [relation])
+    relations = [
+        Relation(source="oven", target=each.id, relation="<b>led to</b>", weight=0.9)
+        for each in memories[1:]
+    ]
+    await retriever.writer().write(memories, relations)
     await retriever.recall("oven")
     async with serving(retriever) as served, opened(browser, served) as page:
         await ask(page, "oven <script>window.hacked = 1</script>", "<i>tag</i>")
         for node in await page.locator("g.node").all():
             await node.click()
-            await shows(page, "#memory", "Neighbours: 1 edge")
+            await shows(page, "#memory", "Neighbours:")
+            read: str = await page.evaluate("document.body.textContent")
+            assert not {"\u202e", "\u2067"} & set(read), "no id or text looks reversed"
+        assert r"\u202egnp.exe" in read
+        assert r"oven \u2067reversed" in read
         await shows(page, "#memory", "led to")
         assert await page.locator("img, main script, main b, main i").count() == 0
         assert await page.evaluate("window.hacked === undefined")

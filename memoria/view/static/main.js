@@ -11,13 +11,13 @@ import { Replay } from "./replay.js";
 import { changedSettings, settingsFields, STRATEGIES } from "./settings.js";
 import { nearest, showStart } from "./start.js";
 import { Tree } from "./tree.js";
-import { counted, element } from "./words.js";
+import { counted, element, visible } from "./words.js";
 
 const POINT = "Point at a memory or an edge to see what went over it.";
 const CHOOSE = "Choose a memory to see why it was recalled, and what it is joined to.";
 const OPEN = "Choose a memory to see what it is joined to, and when it came about.";
 const at = (id) => document.getElementById(id);
-const tree = new Tree(at("tree"), { point: (text) => (at("ledger").textContent = text), choose });
+const tree = new Tree(at("tree"), { point: (text) => (at("ledger").textContent = visible(text)), choose });
 const replay = new Replay(at("replay"), { redraw });
 let about = { strategies: {}, connectors: [], saved: [], writes: false };
 let scopes = null; // all scopes, or null if they can't be read
@@ -27,7 +27,7 @@ let running = null;
 let chosen = null;
 
 function say(text, isError = false) {
-  at("status").textContent = text;
+  at("status").textContent = visible(text);
   at("status").classList.toggle("error", isError);
 }
 

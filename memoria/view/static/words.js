@@ -2,15 +2,20 @@
 
 export function element(name, { text, title, ...attributes } = {}, ...children) {
   const made = document.createElement(name);
-  if (text !== undefined) made.textContent = text;
+  if (text != null) made.textContent = visible(`${text}`);
   if (title !== undefined) made.title = title;
   for (const [key, value] of Object.entries(attributes)) {
     if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
     else if (key === "class") made.className = value;
     else if (value !== false) made.setAttribute(key, value === true ? "" : value);
   }
-  made.append(...children);
+  made.append(...children.map((child) => (typeof child === "string" ? visible(child) : child)));
   return made;
+}
+
+// Characters that reverse what follows them are shown as codes: with them, an id can look like another.
+export function visible(text) {
+  return text.replace(/[\u202a-\u202e\u2066-\u2069]/g, (mark) => `\\u${mark.codePointAt(0).toString(16)}`);
 }
 
 export function number(value) {
@@ -35,8 +40,9 @@ export function spaced(name) {
   return name.replaceAll("_", " ");
 }
 
+// A title stays apart from the text below it.
 export function oneLine(text) {
-  return text.replace(/\s+/g, " ").trim();
+  return visible(text.trim().replace(/\s*\n\s*/g, " · ").replace(/\s+/g, " "));
 }
 
 export function cut(text, most) {
