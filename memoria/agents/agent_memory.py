@@ -41,10 +41,12 @@ class AgentMemory(AgentReader):
     reason of a new memory, count as used; see `note_used`.
     """
 
-    async def open(self, ids: Iterable[str], *, max_tokens: int | None = None) -> Answer:
+    async def open(
+        self, ids: Iterable[str], *, max_tokens: int | None = None, by_label: bool = True
+    ) -> Answer:
         """Read memories as they are; see `AgentReader.open`."""
         names = listed_ids(ids)
-        answer = await super().open(names, max_tokens=max_tokens)
+        answer = await super().open(names, max_tokens=max_tokens, by_label=by_label)
         await self.note_used(names)
         return answer
 

@@ -31,7 +31,7 @@ from memoria.agents.answer import (
     name_of,
 )
 from memoria.agents.explaining import explanation, explanation_data, ranked_in
-from memoria.agents.kept import KeptRecalls, Scopes
+from memoria.agents.kept import KeptRecalls, Place, Scopes
 from memoria.agents.kinds import ANSWER_TOKENS, MAX_TOKENS, MIN_TOKENS
 from memoria.agents.opening import Opened
 from memoria.agents.words import (
@@ -256,16 +256,21 @@ class AgentReader:
         data = self._about(size) | explanation_data(recall, rank, found)
         return Answer(text=fenced_apart(head, "\n".join(shown)), data=data)
 
-    async def open(self, ids: Iterable[str], *, max_tokens: int | None = None) -> Answer:
+    async def open(
+        self, ids: Iterable[str], *, max_tokens: int | None = None, by_label: bool = True
+    ) -> Answer:
         """Read memories as they are, outdated ones as well, with their strongest edges.
 
         Parameters
         ----------
         ids
             Labels from earlier answers, or ids of memories; at most 50. The answer names the
-            unknown ones.
+            unknown ones. A label without brackets may also be the id of another memory: both are
+            shown, and the answer says so.
         max_tokens
             Tokens of the whole answer; 100 to 20,000.
+        by_label
+            Whether names may be labels.
 
         Raises
         ------
@@ -275,13 +280,15 @@ class AgentReader:
             There are too many ids, or one is not valid.
         """
         names = listed_ids(ids)
-        places = dict.fromkeys(self.recalls.place_of(self._reads, name) for name in names)
+        places = dict.fromkeys(self._place_of(name, by_label) for name in names)
+        labels = [name for name in names if ("", name) not in places and not name.startswith("[")]
         size = await self._held()
-        frame = self._frame(self._opened_head(len(places), size))
+        frame = self._frame(self._opened_head(len(places) + len(labels), size))
         opened = Opened(self._budget(max_tokens) - frame - _NOTE_TOKENS, self._count)
         replaced: dict[str, str] = {}
         gone: list[str] = []  # labels say of which scope they were: no other one is searched
         unknown = [id_ for scope, id_ in places if not scope]  # looked for in each scope in turn
+        unknown = [*dict.fromkeys((*unknown, *labels))]
         for scope in self._scopes:
             labelled = [id_ for named, id_ in places if named == scope]
             wanted = tuple(dict.fromkeys((*labelled, *unknown)))
@@ -294,7 +301,8 @@ class AgentReader:
                 await opened.read(self._of(scope), wanted, heading)
                 gone += [id_ for id_ in opened.missing if id_ not in unknown]
                 unknown = [id_ for id_ in unknown if id_ in opened.missing]
-        opened.missing = [*dict.fromkeys((*gone, *unknown))]
+        opened.missing = [id_ for id_ in dict.fromkeys((*gone, *unknown)) if id_ not in labels]
+        opened.two_fold = [name for name in labels if name not in unknown]
         notes = lines_that_fit(opened.notes, _NOTE_TOKENS, self._count)
         body = "\n".join([*([opened.text] if opened.text else []), *notes])
         return Answer(
@@ -308,16 +316,21 @@ class AgentReader:
             },
         )
 
-    async def memory_named(self, name: str) -> tuple[str, MemoryNode] | None:
+    async def memory_named(
+        self, name: str, *, by_label: bool = True
+    ) -> tuple[str, MemoryNode] | None:
         """Return the memory with this label or id, as `open` finds it, after its scope.
 
         None if there is none.
         """
-        scope, id_ = self.recalls.place_of(self._reads, name)
+        scope, id_ = self._place_of(name, by_label)
         for each in (scope,) if scope else self._scopes:
             if found := (await self._of(each).get([id_])).memories:
                 return each, found[0]
         return None
+
+    def _place_of(self, name: str, by_label: bool) -> Place:
+        return self.recalls.place_of(self._reads, name) if by_label else ("", name)
 
     def _of(self, scope: str) -> GraphRetriever:
         """Return the retriever of a scope that is read."""

@@ -28,6 +28,7 @@ class Opened:
         self.ids: list[str] = []
         self.cut: list[str] = []
         self.missing: list[str] = []
+        self.two_fold: list[str] = []  # labels that are also ids of other memories
         self.superseded: Mapping[str, str] = {}
         self._tokens = tokens
         self._count = count
@@ -59,11 +60,15 @@ class Opened:
 
     @property
     def notes(self) -> list[str]:
-        """Say which memories are not there, and which are not shown in full."""
+        """Say which memories are not there or not shown in full, and which names mean two."""
         cut_short = f"(cut for lack of tokens: {_listed(self.cut)})"
         return [
             *([not_there(self.missing)] if self.missing else []),
             *([cut_short] if self.cut else []),
+            *(
+                f"({one_line(name)} is a label and an id: both memories are shown)"
+                for name in self.two_fold
+            ),
         ]
 
     async def _open(self, retriever: GraphRetriever, id_: str) -> None:

@@ -78,13 +78,15 @@ async def _fetched(memory: AgentMemory, id_: str) -> Asked:
     """Open a memory with all the tokens that ``memory_open`` may be given: nobody can ask again."""
     from memoria.agents.opening import not_there  # they load more than a greeting needs
 
-    answer = await memory.open([id_], max_tokens=MAX_TOKENS)
-    found = await memory.memory_named(id_)
+    # Only where several scopes are read do results have labels, which may be ids of others.
+    by_label = bool(memory.retriever.also_read)
+    answer = await memory.open([id_], max_tokens=MAX_TOKENS, by_label=by_label)
+    found = await memory.memory_named(id_, by_label=by_label)
     if answer.data["missing"]:
         raise InvalidInputError(answer.text, field="id")
     if found is None:  # it was deleted a moment ago
         raise InvalidInputError(not_there([id_]), field="id")
-    # It may have been asked for by a label; clients expect what they asked for.
+    # Clients expect what they asked for, also if it is a label.
     return document_of(*found, answer) | {"id": id_, "url": url_of(id_)}, answer
 
 

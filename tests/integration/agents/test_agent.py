@@ -338,6 +338,25 @@ async def test_a_label_that_is_the_id_of_another_memory_deletes_and_replaces_nei
     assert (await memory.forget([label])).data["deleted"] == [other.id]
 
 
+async def test_a_label_that_is_the_id_of_another_memory_opens_both(memory: AgentMemory) -> None:
+    found = await memory.recall(QUESTION)
+    labels = {each["id"]: each["label"] for each in found.data["memories"]}
+    label = labels["e1"]
+    other = Memory(id=label, kind="Event", text="Ann wants rye bread on Mondays.")
+    await memory.retriever.writer().write([other])
+    both = await memory.open([label, "nobody"])
+    assert (both.data["ids"], both.data["missing"]) == (["e1", label], ["nobody"])
+    assert "rye bread" in both.text
+    assert f"({label} is a label and an id: both memories are shown)" in both.text
+    for named in ([f"[{label}]"], [labels["e2"]]):
+        one = await memory.open(named)
+        assert len(one.data["ids"]) == 1
+        assert "rye bread" not in one.text
+        assert "both memories" not in one.text
+    why = await memory.explain(found.data["recall_id"], label)  # which found no such id
+    assert why.data["memory_id"] == "e1"
+
+
 async def test_a_memory_that_may_only_be_read_refuses_writes(memory: AgentMemory) -> None:
     reader = AgentMemory(memory.retriever, read_only=True)
     id_ = (await reader.recall(QUESTION)).data["recall_id"]

@@ -90,9 +90,11 @@ async def test_each_id_has_an_address_that_reads_it_back(retriever: GraphRetriev
 class Forgetful(AgentMemory):
     """Somebody deletes each memory as soon as it was read."""
 
-    async def open(self, ids: Iterable[str], *, max_tokens: int | None = None) -> Answer:
+    async def open(
+        self, ids: Iterable[str], *, max_tokens: int | None = None, by_label: bool = True
+    ) -> Answer:
         wanted = list(ids)
-        answer = await super().open(wanted, max_tokens=max_tokens)
+        answer = await super().open(wanted, max_tokens=max_tokens, by_label=by_label)
         await self.retriever.writer().forget(wanted)
         return answer
 
@@ -102,6 +104,19 @@ async def test_what_is_deleted_while_it_is_fetched_is_not_there(retriever: Graph
     with pytest.raises(InvalidInputError, match=r"\(not found: a\)") as said:
         await _fetched(Forgetful(retriever), "a")
     assert "red" not in str(said.value)
+
+
+async def test_fetch_reads_the_id_that_search_gave_though_it_is_a_label_of_another_memory(
+    retriever: GraphRetriever,
+) -> None:
+    memory = AgentMemory(retriever)
+    await retriever.writer().write([Memory(id="van", kind="Event", text="The van is red.")])
+    (shown,) = (await memory.recall("Where is the van?")).data["memories"]
+    bun = Memory(id=shown["label"], kind="Event", text="The last bun was sold.")
+    await retriever.writer().write([bun])
+    read, _ = await _fetched(memory, bun.id)
+    assert (read["id"], read["title"]) == (bun.id, bun.text)
+    assert "van" not in read["text"]
 
 
 async def test_a_token_searches_and_fetches_in_its_own_scope_only(
