@@ -6,7 +6,7 @@ In: the arguments of a call. Out: `RecallCall`, `Engine`. Touches nothing.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Self
 
 from memoria._support.checks import check_strings, mended_text
@@ -37,7 +37,10 @@ class RecallCall:
     auto_tags
         Whether the question itself says which tags it has.
     where
-        Which memories to start from, to rank and to pack.
+        Which memories to return.
+    starts_anywhere
+        Whether kinds, tags and metadata of ``where`` choose only what is returned, so that "Which
+        films did Ada act in?" may start from Ada, who is not a film.
     config
         Settings of the call.
     scopes
@@ -52,12 +55,20 @@ class RecallCall:
     where: MemoryFilter
     config: RetrieverConfig
     scopes: tuple[str, ...] = ()
+    starts_anywhere: bool = False
     on_seeds: Callable[[Seeds], None] = lambda _: None
 
     @property
     def has_tags(self) -> bool:
         """Whether the caller gave tags, or asked for those of the question."""
         return bool(self.query_tags) or self.auto_tags
+
+    @property
+    def read(self) -> MemoryFilter:
+        """Which memories to start from and to compare with each other."""
+        if not self.starts_anywhere:
+            return self.where
+        return replace(self.where, kinds=None, tags=(), metadata={})
 
     @classmethod
     def checked(

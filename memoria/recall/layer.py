@@ -22,7 +22,13 @@ from memoria.recall.needs import NOTHING_NEEDED, Needed, NeedsRequest, follow_ne
 from memoria.recall.probing import OfSubject, search_subject, with_subject
 from memoria.recall.ranked import stated_only, with_alike
 from memoria.recall.ranking import FactsRequest, Likeness
-from memoria.recall.seeds import SeedRequest, pending_note, search_seeds, with_unembedded
+from memoria.recall.seeds import (
+    SeedRequest,
+    joined,
+    pending_note,
+    search_seeds,
+    with_unembedded,
+)
 from memoria.recall.strategies import RunInput
 from memoria.recall.subjects import Probe
 from memoria.recall.texts import Completed, Found, complete, read_early
@@ -41,7 +47,7 @@ _SEARCH_SHARE, _EXPLORE_SHARE, _READ_SHARE = 0.8, 0.75, 0.6
 _EARLY_SHARE, _READ_EARLY_SHARE = 0.2, 0.85
 
 # Results of the searches that run at the same time as that for the question itself.
-_Further = tuple[OfSubject, InWindow]
+_Further = tuple[OfSubject, InWindow, Seeds | MemoriaError | None]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -92,6 +98,8 @@ class Layer:
         Notes on the window, the filter and pending vectors.
     empty
         Whether the scope has no memories from the time that the question names.
+    unfit
+        Whether no hit fits the filter, so that all seeds are only for what they lead to.
     read_s
         Time spent on reading texts and facts; seconds.
     """
@@ -104,6 +112,7 @@ class Layer:
     generation: int = 1
     notes: tuple[str, ...] = ()
     empty: bool = False
+    unfit: bool = False
     read_s: float = 0.0
     _validity: Validity = field(default_factory=Validity.now)
     _by_probe: frozenset[str] = frozenset()  # what was found with the probe alone
@@ -142,10 +151,13 @@ class Layer:
         async with Prefetch[_Further]() as ahead:
             ahead.start(self._search_further(request))
             live, found = await self._search_live(request)
-            seeds = await with_unembedded(self.store, found, self._in_half_the_time(live))
             again = live is not request  # the vectors were replaced meanwhile
-            of_subject, inside = await (self._search_further(live) if again else ahead.result())
+            further = self._search_further(live) if again else ahead.result()
+            of_subject, inside, starts = await further
+            seeds = _starting_from(found, starts)
+            seeds = await with_unembedded(self.store, seeds, self._in_half_the_time(live))
         seeds, self._by_probe = with_subject(seeds, of_subject)
+        self.unfit = bool(seeds.seeds) and not found.seeds
         windowed = at_time(seeds, inside, live, asked.when)
         self.seeds, self.notes, self.empty = windowed.seeds, windowed.notes, windowed.empty
         if found.pending and live.vector is not None:
@@ -164,7 +176,18 @@ class Layer:
         return await asyncio.gather(
             search_subject(self.store, request, self.asked.probe),
             search_window(self.store, request, self.asked.when),
+            self._search_starts(request),
         )
+
+    async def _search_starts(self, request: SeedRequest) -> Seeds | MemoriaError | None:
+        """Search for what the recall may start from, if the filter of the request is narrower."""
+        read = self.asked.call.read
+        if read == request.where:
+            return None
+        try:
+            return await search_seeds(self.store, replace(request, where=read))
+        except MemoriaError as exc:
+            return exc
 
     def _in_half_the_time(self, request: SeedRequest) -> SeedRequest:
         return replace(request, until=self.asked.after(0.5))
@@ -282,7 +305,7 @@ class Layer:
         asked, config = self.asked, self.asked.call.config
         request = FactsRequest(
             scope=self.scope,
-            where=asked.call.where,
+            where=asked.call.read,
             vector=asked.vector,
             generation=self.generation,
             max_weight=config.max_weight,
@@ -301,3 +324,19 @@ class Layer:
         streamed_s = max((each.stats.hydrate_s for each in found.explorations), default=0.0)
         self.read_s = clock() - reading + streamed_s
         return completed
+
+
+def _starting_from(fitting: Seeds, starts: Seeds | MemoriaError | None) -> Seeds:
+    """Start from the best of all hits, and keep as the other hits those that fit the filter.
+
+    If the database did not answer, the recall starts from those that fit, and `Seeds.degraded` says
+    so.
+    """
+    if starts is None:
+        return fitting
+    if isinstance(starts, MemoriaError):
+        note = f"where to start could only be searched among what fits the filter ({starts})"
+        return replace(fitting, degraded=(*fitting.degraded, note))
+    fits = {hit.id for hit in (*fitting.seeds, *fitting.runners_up)}
+    others = tuple(hit for hit in starts.runners_up if hit.id in fits)
+    return joined(replace(starts, runners_up=others), fitting)

@@ -16,7 +16,7 @@ from memoria.recall.ranking.energy import rank_by_energy
 from memoria.recall.ranking.within import in_order_of_time
 from memoria.recall.texts import Completed
 from memoria.store import Store
-from memoria.types import RankedMemory
+from memoria.types import MemoryFilter, RankedMemory
 from memoria.types.window import When
 
 
@@ -68,18 +68,22 @@ def ranked_of(
     """
     in_time = when.is_only
     if call.config.relevance is None and not in_time:
-        ranked = rank_by_energy(found.explorations)
-        fitting = (entry for entry in ranked if call.where.fits(entry.memory))
-        return tuple(entry for entry in fitting if entry.id not in echoes)
+        ranked = _fitting(rank_by_energy(found.explorations), call.where)
+        return tuple(entry for entry in ranked if entry.id not in echoes)
     candidates = [
         one
-        for one in gather(found.explorations, (*found.hits, *found.needed), call.where)
+        for one in gather(found.explorations, (*found.hits, *found.needed), call.read)
         if one.memory.id not in echoes
     ]
     if in_time or call.config.relevance is None:
-        return in_order_of_time(candidates)
+        return _fitting(in_order_of_time(candidates), call.where)
     for one in candidates:
         one.loose = one.memory.id in loose
-    return rank_by_relevance(
+    ranked = rank_by_relevance(
         call.query, candidates, found.facts, call.config.relevance, call.config.history, when
     )
+    return _fitting(ranked, call.where)
+
+
+def _fitting(ranked: tuple[RankedMemory, ...], where: MemoryFilter) -> tuple[RankedMemory, ...]:
+    return tuple(one for one in ranked if where.is_empty or where.fits(one.memory))

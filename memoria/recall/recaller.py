@@ -114,6 +114,9 @@ class Recaller:
         DeadlineError
             The recall had no result in time.
         """
+        # In a graph of another program, a question names a person and asks for films.
+        mapped = self._store.translation is not None
+        self._call = replace(self._call, starts_anywhere=mapped)
         with recall_span(self._id, self._engine.scope) as span:
             try:
                 async with self._limit:
@@ -201,7 +204,8 @@ class Recaller:
                 await only.search()
                 seeds = only.seeds
         self._call, self._when = self._layers[0].asked.call, self._layers[0].asked.when
-        why = [] if seeds.seeds else await self._why_unfound()
+        unfound = not seeds.seeds or all(layer.unfit for layer in self._layers)
+        why = await self._why_unfound() if unfound else []
         why += labels_for_ids(self._call.where)
         of_layers = [note for layer in self._layers for note in layer.notes]
         self._of_search = tuple(dict.fromkeys([*why, *of_layers]))
