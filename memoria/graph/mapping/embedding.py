@@ -94,7 +94,7 @@ async def embed_mapped(
                 f"the index {name!r} has vectors of {index.dimensions} dimensions, but those of "
                 f"{embedder.name!r} have {embedder.dimensions}, and one question has one vector: "
                 "use the embedder of that index, or leave the index out of the mapping",
-                field="dimensions",
+                field="vector_index",
             )
     patient, embedded, left, fault = store.patient(), 0, 0, None
     for node in own:

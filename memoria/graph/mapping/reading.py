@@ -183,5 +183,5 @@ def check_mapped_embedder(
         f"the vectors of the embedder {embedder.name!r} have {embedder.dimensions} dimensions, but "
         f"the index {there!r} holds {facts.dimensions}: use the embedder that made the graph's "
         "vectors (CallableEmbedder), or none, to search by words",
-        field="dimensions",
+        field="vector_index",
     )

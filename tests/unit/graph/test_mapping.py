@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from memoria.cli.common import advice
 from memoria.connection import connect
 from memoria.embed import CallableEmbedder
-from memoria.errors import ConfigError, MappingError, ScopeError
+from memoria.errors import ConfigError, DimensionError, MappingError, ScopeError
 from memoria.graph.mapping import EdgeMapping, GraphMapping, NodeMapping, Translation, WeightOf
 from memoria.graph.mapping.embedding import with_vectors
 from memoria.graph.mapping.model import (
@@ -23,8 +24,9 @@ from memoria.graph.mapping.model import (
     text_of_named,
     toml_of,
 )
-from memoria.graph.mapping.reading import scope_of
+from memoria.graph.mapping.reading import check_mapped_embedder, scope_of
 from memoria.graph.mapping.rendering import EDGE_VARIABLES, NODE_VARIABLES
+from memoria.store.facts import ServerFacts
 from memoria.store.queries import fragment, load, names, text_of
 from tests.for_each import for_each
 
@@ -276,6 +278,22 @@ def test_vectors_are_not_made_in_a_mapped_graph() -> None:
     embedder = CallableEmbedder(lambda texts: [[1.0] for _ in texts], dimensions=1, name="one")
     with pytest.raises(ConfigError, match="a mapping writes nothing: leave it out"):
         connect(mapping=mapping(), embedder=embedder, embed_pending=True)
+
+
+def test_a_mapped_graph_with_other_vectors_is_not_to_be_embedded_anew() -> None:
+    embedder = CallableEmbedder(lambda texts: [[1.0] for _ in texts], dimensions=1, name="one")
+    graph = mapping(node(embedding="vector", vector_index="vectors"))
+    facts = ServerFacts(
+        version="2026.08.1",
+        edition="community",
+        vector_dialect="procedure",
+        dimensions=2,
+        embedder=None,
+        indexes={"vectors": "ONLINE"},
+    )
+    with pytest.raises(DimensionError, match="or none, to search by words") as refused:
+        check_mapped_embedder(graph, facts, embedder)
+    assert advice(refused.value) == ""  # memoria reembed writes memoria's own vectors
 
 
 #: Names that look like a part of memoria's own queries.
