@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from memoria._support.stems import content_words
 from memoria.errors import MappingError
 from memoria.graph.mapping.expressions import (
     choice,
@@ -102,25 +103,36 @@ class Translation:
             self._done[query.name] = self._translated(query)
         return self._done[query.name]
 
-    def lucene(self, phrases: Sequence[str]) -> str | None:
+    def lucene(self, phrases: Sequence[str], *, by_words: bool = False) -> str | None:
         """Write the query of the full-text indexes, from quoted phrases; None without an index.
+
+        Parameters
+        ----------
+        by_words
+            Whether nothing else tells what answers the question. Then a text with none of its words
+            but "who" and "the" is not found, unless the question has no other words; scores are
+            the same.
 
         Raises
         ------
         MappingError
             There is no vector index either, so nothing can be searched.
         """
-        by_words = (*self.mapping.fulltext_indexes, *self.mapping.fact_indexes)
-        if not by_words and not self.mapping.has_vectors:
+        indexes = (*self.mapping.fulltext_indexes, *self.mapping.fact_indexes)
+        if not indexes and not self.mapping.has_vectors:
             create = f"create it: {self._missing[0]}" if self._missing else "name fulltext_index"
             raise MappingError(
                 f"the mapping {self.mapping.name!r} has neither a full-text nor a vector index, so "
                 f"nothing can be searched: {create} (memoria adopt FILE --create-indexes makes "
                 "what is missing; explore needs none)"
             )
-        if not phrases or not by_words:
+        if not phrases or not indexes:
             return None
-        return " ".join(phrases[: self._max_phrases])
+        kept = phrases[: self._max_phrases]
+        needed = [phrase for phrase in kept if by_words and content_words(phrase)]
+        if needed:
+            kept = [f"+({' '.join(needed)})", *(each for each in kept if each not in needed)]
+        return " ".join(kept)
 
     def _translated(self, query: Query) -> Query:
         room = query.name.partition(".")[0]

@@ -257,6 +257,10 @@ def test_a_mapping_refuses_what_writes_and_what_reads_memorias_own_graph() -> No
 def test_words_are_searched_as_far_as_the_indexes_go() -> None:
     found = Translation(mapping(node(fulltext_index="f")), text_properties=4)
     assert found.lucene(['"a"', '"b"']) == '"a" "b"'
+    asked = ['"Who"', '"directed"', '"the"', '"Matrix"']
+    assert found.lucene(asked) == '"Who" "directed" "the" "Matrix"'
+    assert found.lucene(asked, by_words=True) == '+("directed" "Matrix") "Who" "the"'
+    assert found.lucene(['"Who"', '"is"'], by_words=True) == '"Who" "is"'
     many = found.lucene(['"a"'] * 300)
     assert many is not None
     assert len(many.split()) == 256  # Lucene takes 1,024 clauses, one for each property
