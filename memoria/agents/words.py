@@ -40,7 +40,7 @@ def why_empty(found: Recall) -> str:
         count, best = number_of(len(found.ranked), "memory", "memories"), found.best_relevance
         shown = "" if best is None else f": the best of {count} has a relevance of {best:.2g}"
         return f"(nothing that is stored is likely to answer the question{shown})"
-    if left_out:
+    if "budget" in left_out:
         return "(the memories found do not fit: ask again with more max_tokens)"
     whys = [note for note in found.trace.notes if not note.startswith(_NO_REASONS)]
     why = "; ".join(map(one_line, whys)) or "ask in other words"

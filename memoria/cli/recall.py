@@ -161,10 +161,9 @@ async def _say_unfound(
 ) -> Recall:
     """Say in which scopes nothing was found, and which excluded ids: they may be mistyped."""
     await say_excluded(store, scopes, where)
-    hits = (*found.seeds.seeds, *found.seeds.runners_up)
     for name in scopes:
-        if not any(hit.scope in ("", name) for hit in hits):
-            text = "" if hits else f"nothing found in scope {name!r}"
+        if not any(one.scope in ("", name) for one in found.ranked):
+            text = "" if found.ranked else f"nothing found in scope {name!r}"
             await say_nothing_found(store, name, text)
     return found
 

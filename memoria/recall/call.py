@@ -64,8 +64,8 @@ class RecallCall:
         return bool(self.query_tags) or self.auto_tags
 
     @property
-    def read(self) -> MemoryFilter:
-        """Which memories to start from and to compare with each other."""
+    def starts_where(self) -> MemoryFilter:
+        """Return the filter of what to start from and to rank with."""
         if not self.starts_anywhere:
             return self.where
         return replace(self.where, kinds=None, tags=(), metadata={})

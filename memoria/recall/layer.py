@@ -98,8 +98,6 @@ class Layer:
         Notes on the window, the filter and pending vectors.
     empty
         Whether the scope has no memories from the time that the question names.
-    unfit
-        Whether no hit fits the filter, so that all seeds are only for what they lead to.
     read_s
         Time spent on reading texts and facts; seconds.
     """
@@ -112,7 +110,6 @@ class Layer:
     generation: int = 1
     notes: tuple[str, ...] = ()
     empty: bool = False
-    unfit: bool = False
     read_s: float = 0.0
     _validity: Validity = field(default_factory=Validity.now)
     _by_probe: frozenset[str] = frozenset()  # what was found with the probe alone
@@ -152,12 +149,10 @@ class Layer:
             ahead.start(self._search_further(request))
             live, found = await self._search_live(request)
             again = live is not request  # the vectors were replaced meanwhile
+            seeds = await with_unembedded(self.store, found, self._in_half_the_time(live))
             further = self._search_further(live) if again else ahead.result()
             of_subject, inside, starts = await further
-            seeds = _starting_from(found, starts)
-            seeds = await with_unembedded(self.store, seeds, self._in_half_the_time(live))
-        seeds, self._by_probe = with_subject(seeds, of_subject)
-        self.unfit = bool(seeds.seeds) and not found.seeds
+        seeds, self._by_probe = with_subject(_starting_from(seeds, starts), of_subject)
         windowed = at_time(seeds, inside, live, asked.when)
         self.seeds, self.notes, self.empty = windowed.seeds, windowed.notes, windowed.empty
         if found.pending and live.vector is not None:
@@ -181,11 +176,11 @@ class Layer:
 
     async def _search_starts(self, request: SeedRequest) -> Seeds | MemoriaError | None:
         """Search for what the recall may start from, if the filter of the request is narrower."""
-        read = self.asked.call.read
-        if read == request.where:
+        where = self.asked.call.starts_where
+        if where == request.where:
             return None
         try:
-            return await search_seeds(self.store, replace(request, where=read))
+            return await search_seeds(self.store, replace(request, where=where))
         except MemoriaError as exc:
             return exc
 
@@ -305,7 +300,7 @@ class Layer:
         asked, config = self.asked, self.asked.call.config
         request = FactsRequest(
             scope=self.scope,
-            where=asked.call.read,
+            where=asked.call.starts_where,
             vector=asked.vector,
             generation=self.generation,
             max_weight=config.max_weight,
@@ -335,7 +330,7 @@ def _starting_from(fitting: Seeds, starts: Seeds | MemoriaError | None) -> Seeds
     if starts is None:
         return fitting
     if isinstance(starts, MemoriaError):
-        note = f"where to start could only be searched among what fits the filter ({starts})"
+        note = f"only memories that fit the filter were searched for a start ({starts})"
         return replace(fitting, degraded=(*fitting.degraded, note))
     fits = {hit.id for hit in (*fitting.seeds, *fitting.runners_up)}
     others = tuple(hit for hit in starts.runners_up if hit.id in fits)

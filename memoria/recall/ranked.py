@@ -66,24 +66,28 @@ def ranked_of(
     echoes, loose
         Ids of these earlier questions; see `Seeds`.
     """
-    in_time = when.is_only
+    where, in_time = call.where, when.is_only
     if call.config.relevance is None and not in_time:
-        ranked = _fitting(rank_by_energy(found.explorations), call.where)
-        return tuple(entry for entry in ranked if entry.id not in echoes)
+        by_energy = rank_by_energy(found.explorations)
+        return tuple(
+            entry for entry in by_energy if where.fits(entry.memory) and entry.id not in echoes
+        )
     candidates = [
         one
-        for one in gather(found.explorations, (*found.hits, *found.needed), call.read)
+        for one in gather(found.explorations, (*found.hits, *found.needed), call.starts_where)
         if one.memory.id not in echoes
     ]
     if in_time or call.config.relevance is None:
-        return _fitting(in_order_of_time(candidates), call.where)
+        return in_order_of_time(one for one in candidates if where.fits(one.memory))
     for one in candidates:
         one.loose = one.memory.id in loose
     ranked = rank_by_relevance(
         call.query, candidates, found.facts, call.config.relevance, call.config.history, when
     )
-    return _fitting(ranked, call.where)
+    return _fitting(ranked, where) if call.starts_anywhere else ranked
 
 
 def _fitting(ranked: tuple[RankedMemory, ...], where: MemoryFilter) -> tuple[RankedMemory, ...]:
-    return tuple(one for one in ranked if where.is_empty or where.fits(one.memory))
+    """Leave out what does not fit, and let the best that is left have the score 1."""
+    fitting = [entry for entry in ranked if where.fits(entry.memory)]
+    return tuple(replace(entry, score=entry.score / fitting[0].score) for entry in fitting)

@@ -114,7 +114,8 @@ class Recaller:
         DeadlineError
             The recall had no result in time.
         """
-        # In a graph of another program, a question names a person and asks for films.
+        # In a graph of another program, a question names a person and asks for films. A search for
+        # seeds alone returns only what fits.
         mapped = self._store.translation is not None
         self._call = replace(self._call, starts_anywhere=mapped)
         with recall_span(self._id, self._engine.scope) as span:
@@ -204,11 +205,9 @@ class Recaller:
                 await only.search()
                 seeds = only.seeds
         self._call, self._when = self._layers[0].asked.call, self._layers[0].asked.when
-        unfound = not seeds.seeds or all(layer.unfit for layer in self._layers)
-        why = await self._why_unfound() if unfound else []
-        why += labels_for_ids(self._call.where)
+        labels = labels_for_ids(self._call.where)
         of_layers = [note for layer in self._layers for note in layer.notes]
-        self._of_search = tuple(dict.fromkeys([*why, *of_layers]))
+        self._of_search = tuple(dict.fromkeys([*labels, *of_layers]))
         if all(layer.empty for layer in self._layers):
             fitting = "" if self._call.where.is_empty else " that fit the filter"
             note = f"there are no memories from that time{fitting}: {self._when.window}"
@@ -298,6 +297,8 @@ class Recaller:
         else:
             [(_, found)] = done
             ranked, context = await self._ranked(found, seeds, notes)
+        if not ranked:
+            self._of_search = (*await self._why_unfound(), *self._of_search)
         return Recall(
             seeds=seeds,
             explorations=found.explorations,

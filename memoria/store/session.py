@@ -61,7 +61,7 @@ class Translation(Protocol):
         """Return the query that is to run instead."""
         ...
 
-    def lucene(self, phrases: Sequence[str], *, by_words: bool = False) -> str | None:
+    def lucene(self, phrases: Sequence[str], *, has_vector: bool) -> str | None:
         """Return the query of the full-text indexes for quoted phrases; None without an index."""
         ...
 

@@ -52,9 +52,9 @@ class MappedGraph:
         """Return the query of the mapped graph; see `Translation.query`."""
         return self._translation.query(query)
 
-    def lucene(self, phrases: Sequence[str], *, by_words: bool = False) -> str | None:
+    def lucene(self, phrases: Sequence[str], *, has_vector: bool) -> str | None:
         """Return the query of its full-text indexes; see `Translation.lucene`."""
-        return self._translation.lucene(phrases, by_words=by_words)
+        return self._translation.lucene(phrases, has_vector=has_vector)
 
     @property
     def has_vectors(self) -> bool:

@@ -70,6 +70,12 @@ def _replaced(pattern: re.Pattern[str], make: Callable[[re.Match[str]], str], te
     return pattern.sub(lambda found: found[0] if found[1] is None else make(found), text)
 
 
+def _says_something(phrase: str, first: str) -> bool:
+    """Tell whether a phrase has a word that says something, or is a name, such as the film "It"."""
+    is_name = phrase != first and phrase[1:2].isupper() and phrase[2:3].islower()
+    return is_name or bool(content_words(phrase))
+
+
 class Translation:
     """Translates queries for one mapping; each once.
 
@@ -103,15 +109,15 @@ class Translation:
             self._done[query.name] = self._translated(query)
         return self._done[query.name]
 
-    def lucene(self, phrases: Sequence[str], *, by_words: bool = False) -> str | None:
+    def lucene(self, phrases: Sequence[str], *, has_vector: bool) -> str | None:
         """Write the query of the full-text indexes, from quoted phrases; None without an index.
 
         Parameters
         ----------
-        by_words
-            Whether nothing else tells what answers the question. Then a text with none of its words
-            but "who" and "the" is not found, unless the question has no other words; scores are
-            the same.
+        has_vector
+            Whether the question is searched for by its vector, too. If not, a text with none of its
+            words but "who" and "the" is not found, unless the question has no other words; scores
+            are the same.
 
         Raises
         ------
@@ -129,7 +135,7 @@ class Translation:
         if not phrases or not indexes:
             return None
         kept = phrases[: self._max_phrases]
-        needed = [phrase for phrase in kept if by_words and content_words(phrase)]
+        needed = [] if has_vector else [each for each in kept if _says_something(each, kept[0])]
         if needed:
             kept = [f"+({' '.join(needed)})", *(each for each in kept if each not in needed)]
         return " ".join(kept)

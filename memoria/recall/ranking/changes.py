@@ -162,7 +162,7 @@ def _log_odds(*, standing_out: float, place: int, place_back: int, behind: float
     place
         How many newer statements are nearer to the older one.
     place_back
-        How many of the statements that may be outdated are nearer to the newer one.
+        How many of the other statements that are compared are nearer to the newer one.
     behind
         Sum of the newer statement, less that of the best candidate; <= 0.
     """

@@ -267,7 +267,7 @@ async def _text_hits(store: Store, request: SeedRequest, aside: _Aside) -> Hits:
     if (translation := store.translation) is None:
         lucene = lucene_query(request.text, request.scope)
     else:
-        lucene = translation.lucene(phrases_of(request.text), by_words=request.vector is None)
+        lucene = translation.lucene(phrases_of(request.text), has_vector=request.vector is not None)
     if lucene is None:
         if request.vector is None:
             aside.faults.append(_NO_WORD)

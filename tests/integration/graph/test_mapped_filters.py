@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from memoria.agents.agent_reader import AgentReader
 from memoria.graph.mapping import EdgeMapping, GraphMapping, NodeMapping
 from memoria.recall.config import RetrieverConfig
 from memoria.recall.replay import replay
@@ -14,6 +15,7 @@ from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.types import MemoryFilter
 from tests.integration.graph.test_mapping import run
+from tests.integration.statements import sent_statements
 
 # The films of Ada Quinn share no word with a question about her; those of Ada Quist are old.
 ROWS = """
@@ -92,12 +94,32 @@ async def test_a_recall_starts_from_what_the_question_names_and_returns_what_fit
     assert (await replay(demo.store, recall.trace)).identical
 
 
-async def test_what_fits_is_ranked_as_without_the_filter(demo: GraphRetriever) -> None:
+async def test_what_fits_is_in_the_order_of_a_recall_without_the_filter(
+    demo: GraphRetriever,
+) -> None:
     free = await demo.recall(ASKED)
     narrow = await demo.recall(ASKED, kinds=["Film"])
     assert narrow.trace.query_tags == free.trace.query_tags == ("ACTED_IN",)
-    films = [(one.id, one.relevance) for one in free.ranked if one.memory.kind == "Film"]
-    assert [(one.id, one.relevance) for one in narrow.ranked] == films
+    films = [one.id for one in free.ranked if one.memory.kind == "Film"]
+    assert [one.id for one in narrow.ranked] == films
+    best = await demo.recall("Ada Quinn", kinds=["Film"])
+    assert best.ranked[0].score == 1.0, "relative to the best memory that is returned"
+
+
+async def test_only_a_recall_that_returns_nothing_asks_why(demo: GraphRetriever) -> None:
+    with sent_statements() as found:
+        assert (await demo.recall(ASKED, kinds=["Film"])).ranked
+    with sent_statements() as nothing:
+        assert not (await demo.recall(ASKED, kinds=["Flim"])).ranked
+    assert nothing.names - found.names >= {"graph.scope_size", "seeds.fits"}
+
+
+async def test_an_agent_is_told_the_kind_and_not_to_ask_for_more_tokens(
+    demo: GraphRetriever,
+) -> None:
+    answer = await AgentReader(demo).recall(ASKED, where=MemoryFilter(kinds=["Flim"]))
+    assert "did you mean 'Film'" in answer.text
+    assert "max_tokens" not in answer.text
 
 
 async def test_what_fits_is_found_though_much_else_matches_better(demo: GraphRetriever) -> None:

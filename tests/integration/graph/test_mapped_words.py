@@ -14,7 +14,7 @@ from tests.integration.graph.test_mapping import KEYS, WORDS, mapped, node, run
 
 ROWS = """
 UNWIND [['The Matrix', 'The Matrix', null], ['War', 'Who said they could not? You did', null],
-        ['Heat', 'Heat is what you get', [1.0, 0.0]]] AS row
+        ['It', 'It comes home', null], ['Heat', 'Heat is what you get', [1.0, 0.0]]] AS row
 CREATE (:Film {title: row[0], plot: row[1], vector: row[2]})
 """
 VECTORS = (
@@ -34,6 +34,7 @@ async def films(emptied: Store) -> Store:
     [
         ("Who directed The Matrix?", {"The Matrix"}),
         ("Hello there, how are you?", set()),
+        ("Who directed It?", {"It"}),
         ("Who are you?", {"War", "Heat"}),  # it has no other words to tell by
     ],
 )

@@ -256,18 +256,20 @@ def test_a_mapping_refuses_what_writes_and_what_reads_memorias_own_graph() -> No
 
 def test_words_are_searched_as_far_as_the_indexes_go() -> None:
     found = Translation(mapping(node(fulltext_index="f")), text_properties=4)
-    assert found.lucene(['"a"', '"b"']) == '"a" "b"'
+    assert found.lucene(['"a"', '"b"'], has_vector=True) == '"a" "b"'
     asked = ['"Who"', '"directed"', '"the"', '"Matrix"']
-    assert found.lucene(asked) == '"Who" "directed" "the" "Matrix"'
-    assert found.lucene(asked, by_words=True) == '+("directed" "Matrix") "Who" "the"'
-    assert found.lucene(['"Who"', '"is"'], by_words=True) == '"Who" "is"'
-    many = found.lucene(['"a"'] * 300)
+    assert found.lucene(asked, has_vector=True) == '"Who" "directed" "the" "Matrix"'
+    assert found.lucene(asked, has_vector=False) == '+("directed" "Matrix") "Who" "the"'
+    film = ['"Who"', '"directed"', '"It?"', '"It"']
+    assert found.lucene(film, has_vector=False) == '+("directed" "It?" "It") "Who"'
+    assert found.lucene(['"Who"', '"is"'], has_vector=False) == '"Who" "is"'
+    many = found.lucene(['"a"'] * 300, has_vector=True)
     assert many is not None
     assert len(many.split()) == 256  # Lucene takes 1,024 clauses, one for each property
     vectors = Translation(mapping(node(embedding="e", vector_index="v")))
-    assert vectors.lucene(['"a"']) is None
+    assert vectors.lucene(['"a"'], has_vector=True) is None
     with pytest.raises(MappingError, match=r"neither a full-text nor a vector index.*CREATE x"):
-        Translation(mapping(), missing=["CREATE x"]).lucene(['"a"'])
+        Translation(mapping(), missing=["CREATE x"]).lucene(['"a"'], has_vector=True)
 
 
 def test_a_scope_that_separates_nothing_is_refused() -> None:
