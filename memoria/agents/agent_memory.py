@@ -260,5 +260,5 @@ def _check_feedback(used: tuple[str, ...], wrong: tuple[str, ...], trace: Trace)
         raise InvalidInputError(
             f"the recall did not find {number_of(len(unknown), 'memory', 'memories')} of these: "
             "give labels from its text, or ids",
-            field="used",
+            field="wrong" if unknown <= {*wrong} else "used",
         )

@@ -93,7 +93,7 @@ def bootstrap(values: Array) -> list[Interval]:
 
     Notes
     -----
-    Percentiles of the means of 5,000 draws of N rows with replacement. Source: Efron and
+    Percentiles of the means of `SAMPLES` draws of N rows with replacement. Source: Efron and
     Tibshirani, An Introduction to the Bootstrap, 1993, section 13.3.
 
     Examples

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from zlib import crc32
@@ -19,11 +19,14 @@ from memoria.graph.stats import scope_stats
 from memoria.ingest.unembedded import MAX_TRIES, NOTE_IDS, keep_embedding
 from memoria.learn.link import Linker
 from memoria.learn.link.config import SimilarityLinkConfig
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.seeds.config import SeedConfig
 from memoria.remember.conversations import ConversationWriter
 from memoria.remember.documents import DocumentWriter
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.store.config import StoreConfig
+from memoria.store.queries import Query
 from memoria.types import Conversation, Document, Memory, MemoryFilter, Message, Relation
 from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
@@ -336,3 +339,38 @@ async def test_a_hook_without_a_model_leaves_the_vectors_to_later_writes(
         [Memory(id="x", kind="Event", text="x")]
     )
     assert all(vector for _, vector in (await stored(driver, scope)).values())
+
+
+class Searching(Store):
+    """The store, noting what each search by words is told to count."""
+
+    def __init__(self, driver: neo4j.AsyncDriver) -> None:
+        super().__init__(driver, database="neo4j")
+        self.counted: list[str | None] = []
+
+    async def run(
+        self, query: Query, parameters: Mapping[str, Any], *, until: float | None = None
+    ) -> list[neo4j.Record]:
+        if query.name == "seeds.text":
+            self.counted.append(parameters["pending"])
+        return await super().run(query, parameters, until=until)
+
+
+async def test_pending_vectors_are_counted_once_a_recall(
+    driver: neo4j.AsyncDriver, scope: str
+) -> None:
+    store = Searching(driver)
+    rare = Memory(id="rare", kind="UserRequest", text="the mill closed, said the man at the gate")
+    crowd = [Memory(id=f"m{n}", kind="Event", text="the mill closed") for n in range(90)]
+    await GraphWriter(store, scope=scope, embedder=Moody()).write([rare, *crowd])
+    await GraphWriter(store, scope=scope, embedder=Moody("down")).write(
+        [Memory(id="late", kind="Event", text="the mill reopened")]
+    )
+    config = RetrieverConfig(seeds=SeedConfig(candidates=5))
+    memory = GraphRetriever(store, scope=scope, embedder=Moody(), config=config)
+    recall = await memory.recall("mill closed", kinds=["UserRequest"])
+    assert recall.seeds.pending == 1
+    counting, *wider = store.counted
+    assert counting is not None
+    assert wider, "so few fit that the search grew"
+    assert not any(wider)

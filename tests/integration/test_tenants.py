@@ -85,13 +85,16 @@ async def recall(memory: GraphRetriever, deadline_s: float) -> Ended:
 
 
 class Stalls:
-    """How long the loop stood still, in all: a busy machine runs other programs meanwhile."""
+    """How long the loop stood still, in all, while this process did not have the processor.
+
+    A busy machine runs other programs meanwhile. What keeps the loop busy itself does not count.
+    """
 
     EVERY_S = 0.01
 
     def __init__(self) -> None:
         self.sum_s = 0.0
-        self._woke = time.perf_counter()
+        self._woke, self._worked = time.perf_counter(), time.process_time()
 
     async def __aenter__(self) -> Stalls:
         self._watching = asyncio.create_task(self._watch())
@@ -103,14 +106,15 @@ class Stalls:
         self._count()
 
     async def _watch(self) -> None:
-        self._woke = time.perf_counter()
+        self._woke, self._worked = time.perf_counter(), time.process_time()
         while True:
             await asyncio.sleep(self.EVERY_S)
             self._count()
 
     def _count(self) -> None:
-        before, self._woke = self._woke, time.perf_counter()
-        self.sum_s += max(0.0, self._woke - before - self.EVERY_S)
+        woke, worked = self._woke, self._worked
+        self._woke, self._worked = time.perf_counter(), time.process_time()
+        self.sum_s += max(0.0, self._woke - woke - (self._worked - worked) - self.EVERY_S)
 
 
 @pytest.fixture

@@ -61,7 +61,7 @@ _LEAST = 1 / 3
 CLEAR = 0.5
 # From this one on, the context says that the older statement is outdated. A model believes that, so
 # a missing mark is better than a wrong one.
-_MARKED = 0.9
+_MARKED = 0.97
 # The older statement keeps the rest, so that it comes soon after the newer one.
 _MOST_PASSED = 0.8
 

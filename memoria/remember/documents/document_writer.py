@@ -61,7 +61,7 @@ from memoria.types import (
     WriteReport,
 )
 
-#: Words are not made topics: next to phrases and titles they bring documents no recall.
+#: Words are not made topics: besides phrases and titles, they improve no recall of documents.
 DOCUMENT_EXTRACTOR = RuleExtractor(max_mentions=16, weights={"word": 0})
 
 

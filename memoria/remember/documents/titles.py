@@ -24,7 +24,7 @@ _FUNCTION_WORDS = frozenset().union(*FUNCTION_WORDS.values())
 
 
 def bare_title(title: str) -> str:
-    """Return a title without its parentheses.
+    """Return a title without what is in parentheses.
 
     >>> bare_title("Mercury (planet)")
     'Mercury'

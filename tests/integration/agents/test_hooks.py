@@ -116,6 +116,11 @@ async def test_a_running_server_gives_context_and_keeps_each_turn_once(
         asked = caller.context("prompt", prompt="Where is the van?")
         started = caller.context("session-start", source="startup")
         await keep(caller, retriever, file, 3)
+        before = os.times()
+        assert "Aarhus" in caller.context("prompt", prompt="Where is the van?")
+        after = os.times()
+        work_s = sum(after[2:4]) - sum(before[2:4])  # of processes that have ended
+        assert work_s < LIMIT_S, "the limit of the command as it is shipped"
         again = caller.call("stop", transcript_path=str(file))
         assert (again.returncode, again.stdout) == (0, b"")
         assert caller.call("prompt", "--scope", "other", prompt="van").stdout == b""

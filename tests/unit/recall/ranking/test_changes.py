@@ -370,7 +370,9 @@ def test_in_the_present_a_memory_that_matches_as_well_as_an_example_outweighs_th
 
 def test_a_statement_in_other_words_comes_first_if_it_is_the_newest_about_the_subject() -> None:
     implied = said("implied", "Torunn took over the group, she signs my holidays", 120)
-    facts = replace(NOTHING_KNOWN, asks=1.0, probed=probed(old=0.6, new=0.6, implied=0.6))
+    facts = replace(
+        NOTHING_KNOWN, asks=1.0, probed=probed(old=0.7, new=0.7, implied=0.7), usual=(0.05, 0.05)
+    )
     found = ranked(OLD, NEW, implied, *NOTES, when="present", near=[], facts=facts)
     assert first_ids(found, 3) == ["implied", "new", "old"]
     assert {one.id: one.newer for one in found[:3]} == {
