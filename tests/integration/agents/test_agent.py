@@ -232,6 +232,10 @@ async def test_an_explanation_shows_each_hop_with_its_numbers(memory: AgentMemor
     assert "weight 0.8 / sqrt(2 edges) * tag similarity 1 = " in body
     with pytest.raises(InvalidInputError, match="did not find"):
         await memory.explain(found.data["recall_id"], "e4")
+    for field in ("used", "wrong"):
+        with pytest.raises(InvalidInputError, match="did not find") as refused:
+            await memory.feedback(found.data["recall_id"], **{field: ["e4"]})
+        assert refused.value.field == field
 
 
 async def test_a_hit_that_energy_reached_is_explained_by_the_search_first(
