@@ -34,7 +34,8 @@ class ConversationConfig:
         A silence longer than this begins a session; seconds, > 0. None: a conversation is one
         session.
     max_chars
-        Length of the longest memory; 100 to 100,000 characters. Longer messages become parts.
+        Length of the longest memory; 100 to 100,000 characters. Longer messages become parts. A
+        character of a script without spaces, such as Japanese, counts three.
     next_weight
         Weight of the edge from a message to the next one, or from a message to its answer, and from
         a part to the next part; 0 to 1.

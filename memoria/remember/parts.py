@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import re
 
+from memoria._support.stems import UNSPACED
+
+# Embedders need about three times as many tokens for a character of these scripts as for others.
+_UNSPACED_COUNTS = 3
 # The ends at which a text is cut, the best first; each within the second half of a part.
 _ENDS = (
     re.compile(r"\n\s*\n"),
@@ -19,17 +23,29 @@ _ENDS = (
 def parts_of(text: str, max_chars: int) -> list[str]:
     """Return the parts of a text, cut at the end of a paragraph, of a sentence, or of a word.
 
+    A character of a script without spaces, such as Japanese, counts three.
+
     >>> parts_of("One sentence. Another one. A third.", 30)
     ['One sentence. Another one.', 'A third.']
     """
     parts: list[str] = []
     begin = 0
-    while len(text) - begin > max_chars:
-        end = _end(text, begin, begin + max_chars)
+    while (limit := _limit(text, begin, max_chars)) < len(text):
+        end = _end(text, begin, limit)
         parts.append(text[begin:end].strip())
         begin = end
     parts.append(text[begin:].strip())
     return [part for part in parts if part]
+
+
+def _limit(text: str, begin: int, max_chars: int) -> int:
+    """Return the end of the longest part that begins here."""
+    longest = begin + max_chars
+    for found in UNSPACED.finditer(text, begin, longest):
+        if found.start() >= longest:
+            break
+        longest = max(longest - _UNSPACED_COUNTS + 1, found.start())
+    return min(longest, len(text))
 
 
 def _end(text: str, begin: int, limit: int) -> int:

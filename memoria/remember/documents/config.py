@@ -21,7 +21,8 @@ class DocumentConfig:
         Kind of the memories.
     max_chars
         Length of the longest memory, without title and headings; 100 to 100,000 characters. A
-        longer document becomes parts.
+        longer document becomes parts, in which a character of a script without spaces, such as
+        Japanese, counts three.
     next_weight
         Weight of the edge from a part to the next one; 0 to 1.
     name_weight

@@ -193,6 +193,15 @@ def test_parts_are_cut_at_paragraphs_then_sentences_then_words_then_anywhere() -
     assert parts_of("  \n ", 10) == []
 
 
+def test_a_character_of_a_script_without_spaces_counts_three() -> None:
+    # 3 and 9 make 12; the next would be 15.
+    assert parts_of("abc日本語日本語", 12) == ["abc日本語", "日本語"]
+    assert parts_of("日本。語日本。語", 12) == ["日本。", "語日本。", "語"]
+    assert parts_of("日本語", 9) == ["日本語"]
+    assert parts_of("日本語abc日", 10) == ["日本語a", "bc日"]
+    assert parts_of("日本語日", 11) == ["日本語", "日"]
+
+
 @given(st.text(), st.integers(10, 50))
 def test_parts_lose_nothing_but_blanks(text: str, max_chars: int) -> None:
     parts = parts_of(text, max_chars)
