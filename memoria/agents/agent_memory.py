@@ -19,7 +19,7 @@ from memoria.agents.using import learn_used
 from memoria.agents.words import remembered
 from memoria.errors import InvalidInputError, MemoriaError
 from memoria.learn.trails import found_in
-from memoria.types import Message, Trace
+from memoria.types import MemoryNode, Message, Trace
 
 log = logging.getLogger(__name__)
 
@@ -41,16 +41,26 @@ class AgentMemory(AgentReader):
     reason of a new memory, count as used; see `note_used`.
     """
 
-    async def open(
-        self, ids: Iterable[str], *, max_tokens: int | None = None, by_label: bool = True
-    ) -> Answer:
-        """Read memories as they are; see `AgentReader.open`."""
+    async def open(self, ids: Iterable[str], *, max_tokens: int | None = None) -> Answer:
+        """Read memories as they are; see `AgentReader.open`.
+
+        Of a label that is also the id of another memory, the memory with the label counts as used.
+        """
         names = listed_ids(ids)
-        answer = await super().open(names, max_tokens=max_tokens, by_label=by_label)
+        answer = await super().open(names, max_tokens=max_tokens)
         await self.note_used(names)
         return answer
 
-    async def note_used(self, names: Iterable[str]) -> int:
+    async def open_address(
+        self, address: str, *, max_tokens: int | None = None
+    ) -> tuple[Answer, tuple[str, MemoryNode] | None]:
+        """Read one memory; see `AgentReader.open_address`."""
+        answer, shown = await super().open_address(address, max_tokens=max_tokens)
+        if shown is not None and shown[0] == self.retriever.scope:
+            await self.note_used([shown[1].id], are_ids=True)
+        return answer, shown
+
+    async def note_used(self, names: Iterable[str], *, are_ids: bool = False) -> int:
         """Learn that memories of the recalls that are kept were used, if the retriever may.
 
         An error of the database is logged, and nothing is learned: it must not cost the answer.
@@ -59,6 +69,8 @@ class AgentMemory(AgentReader):
         ----------
         names
             Labels or ids; those that no recall showed are passed over.
+        are_ids
+            Whether all names are ids of the own scope, also those that read like a label.
 
         Returns
         -------
@@ -69,7 +81,8 @@ class AgentMemory(AgentReader):
             return 0
         new = 0
         try:
-            uses = self.recalls.new_uses(self._reads, names, own=self.retriever.scope)
+            own = self.retriever.scope
+            uses = self.recalls.new_uses(self._reads, names, own=own, are_ids=are_ids)
             for recall_id, used in uses.items():
                 trace = self.kept(recall_id).trace
                 new += await learn_used(self.retriever.learner(), trace, used)
@@ -103,7 +116,7 @@ class AgentMemory(AgentReader):
             after = self.kept(from_recall).trace.of(self.retriever.scope)
         given = await self._with_ids(arguments, from_recall)
         done = await self.retriever.writer().remember(text, after=after, **given)
-        await self.note_used(given.get("because_of", ()))
+        await self.note_used(given.get("because_of", ()), are_ids=True)
         size = await self._size()
         data = done.facts()
         data["similar"] = [{"id": each.id, "score": each.score} for each in done.similar]

@@ -256,9 +256,7 @@ class AgentReader:
         data = self._about(size) | explanation_data(recall, rank, found)
         return Answer(text=fenced_apart(head, "\n".join(shown)), data=data)
 
-    async def open(
-        self, ids: Iterable[str], *, max_tokens: int | None = None, by_label: bool = True
-    ) -> Answer:
+    async def open(self, ids: Iterable[str], *, max_tokens: int | None = None) -> Answer:
         """Read memories as they are, outdated ones as well, with their strongest edges.
 
         Parameters
@@ -269,8 +267,6 @@ class AgentReader:
             shown, and the answer says so.
         max_tokens
             Tokens of the whole answer; 100 to 20,000.
-        by_label
-            Whether names may be labels.
 
         Raises
         ------
@@ -280,8 +276,29 @@ class AgentReader:
             There are too many ids, or one is not valid.
         """
         names = listed_ids(ids)
-        places = dict.fromkeys(self._place_of(name, by_label) for name in names)
-        labels = [name for name in names if ("", name) not in places and not name.startswith("[")]
+        meant = {name: self.recalls.place_of(self._reads, name) for name in names}
+        return (await self._open(meant, max_tokens))[0]
+
+    async def open_address(
+        self, address: str, *, max_tokens: int | None = None
+    ) -> tuple[Answer, tuple[str, MemoryNode] | None]:
+        """Read one memory as `open` does; return it after its scope, too, or None if it is missing.
+
+        An address names an id. Only where several scopes are read, which may have equal ids, may it
+        also be a label in brackets.
+        """
+        (name,) = listed_ids([address])
+        is_label = bool(self.retriever.also_read) and name.startswith("[")
+        place = self.recalls.place_of(self._reads, name) if is_label else ("", name)
+        answer, opened = await self._open({name: place}, max_tokens)
+        return answer, next(iter(opened.shown), None)
+
+    async def _open(
+        self, meant: Mapping[str, Place], max_tokens: int | None
+    ) -> tuple[Answer, Opened]:
+        """Read the memories that names mean, by name, and those that have these names as ids."""
+        places = dict.fromkeys(meant.values())
+        labels = [name for name in meant if ("", name) not in places and not name.startswith("[")]
         size = await self._held()
         frame = self._frame(self._opened_head(len(places) + len(labels), size))
         opened = Opened(self._budget(max_tokens) - frame - _NOTE_TOKENS, self._count)
@@ -302,10 +319,10 @@ class AgentReader:
                 gone += [id_ for id_ in opened.missing if id_ not in unknown]
                 unknown = [id_ for id_ in unknown if id_ in opened.missing]
         opened.missing = [id_ for id_ in dict.fromkeys((*gone, *unknown)) if id_ not in labels]
-        opened.two_fold = [name for name in labels if name not in unknown]
+        opened.named_twice = [name for name in labels if _is_twice(name, meant[name], opened)]
         notes = lines_that_fit(opened.notes, _NOTE_TOKENS, self._count)
         body = "\n".join([*([opened.text] if opened.text else []), *notes])
-        return Answer(
+        answer = Answer(
             text=fenced_apart(self._opened_head(len(opened.ids), size), body),
             data=self._about(size)
             | {
@@ -315,22 +332,7 @@ class AgentReader:
                 "superseded": replaced,
             },
         )
-
-    async def memory_named(
-        self, name: str, *, by_label: bool = True
-    ) -> tuple[str, MemoryNode] | None:
-        """Return the memory with this label or id, as `open` finds it, after its scope.
-
-        None if there is none.
-        """
-        scope, id_ = self._place_of(name, by_label)
-        for each in (scope,) if scope else self._scopes:
-            if found := (await self._of(each).get([id_])).memories:
-                return each, found[0]
-        return None
-
-    def _place_of(self, name: str, by_label: bool) -> Place:
-        return self.recalls.place_of(self._reads, name) if by_label else ("", name)
+        return answer, opened
 
     def _of(self, scope: str) -> GraphRetriever:
         """Return the retriever of a scope that is read."""
@@ -498,6 +500,14 @@ class AgentReader:
     def _frame(self, head: str) -> int:
         """Return the tokens of an answer without its body."""
         return self._count(frame_of(head))
+
+
+def _is_twice(label: str, place: Place, opened: Opened) -> bool:
+    """Return whether the memory with a label is shown, and another one whose id the label is."""
+    scope, id_ = place
+    shown = [(of, memory.id) for of, memory in opened.shown]
+    labelled = [(of, each) for of, each in shown if each == id_ and scope in ("", of)]
+    return bool(labelled) and any(each == label for _, each in {*shown} - {*labelled})
 
 
 def _left_s(until: float) -> float:

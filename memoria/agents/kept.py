@@ -94,23 +94,31 @@ class KeptRecalls:
             places |= kept.places
         return {name: places[_bare(name)][1] for name in names if _bare(name) in places}
 
-    def new_uses(self, scope: Scopes, names: Iterable[str], *, own: str) -> dict[str, list[str]]:
+    def new_uses(
+        self, scope: Scopes, names: Iterable[str], *, own: str, are_ids: bool = False
+    ) -> dict[str, list[str]]:
         """Return which memories of recalls were used and are not marked as such, by recall id.
 
         Each name, a label or an id, counts for the last recall that showed its memory; at most
         `MOST_USED` memories of a recall count. Other names are passed over, and so are memories of
         other scopes than ``own``, where nothing may be learned.
+
+        Parameters
+        ----------
+        are_ids
+            Whether the names are ids only.
         """
-        left = dict.fromkeys(map(_bare, names))
+        left = dict.fromkeys(names if are_ids else map(_bare, names))
         new: dict[str, list[str]] = {}
         for recall_id, kept in reversed(self._scopes.get(scope, OrderedDict()).items()):
             may_learn = {id_ for of, id_ in kept.places.values() if of in ("", own)}
-            shown = [name for name in left if name in kept.places or name in may_learn]
+            labels = {} if are_ids else kept.places
+            shown = [name for name in left if name in labels or name in may_learn]
             used = {*self._used.get(recall_id, ())}
             ids: list[str] = []
             for name in shown:
                 del left[name]  # even if its memory can only be read: it counts nowhere else
-                of, id_ = kept.places.get(name, ("", name))
+                of, id_ = labels.get(name, ("", name))
                 if of in ("", own) and id_ not in used and len(used) < MOST_USED:
                     used.add(id_)
                     ids.append(id_)

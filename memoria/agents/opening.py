@@ -25,10 +25,10 @@ class Opened:
 
     def __init__(self, tokens: int, count: CountTokens) -> None:
         self.text = ""
-        self.ids: list[str] = []
+        self.shown: list[tuple[str, MemoryNode]] = []  # after their scopes
         self.cut: list[str] = []
         self.missing: list[str] = []
-        self.two_fold: list[str] = []  # labels that are also ids of other memories
+        self.named_twice: list[str] = []  # labels of memories shown, and ids of others shown
         self.superseded: Mapping[str, str] = {}
         self._tokens = tokens
         self._count = count
@@ -59,6 +59,11 @@ class Opened:
                 await self._open(retriever, id_)
 
     @property
+    def ids(self) -> list[str]:
+        """Ids of the memories shown."""
+        return [memory.id for _, memory in self.shown]
+
+    @property
     def notes(self) -> list[str]:
         """Say which memories are not there or not shown in full, and which names mean two."""
         cut_short = f"(cut for lack of tokens: {_listed(self.cut)})"
@@ -67,7 +72,7 @@ class Opened:
             *([cut_short] if self.cut else []),
             *(
                 f"({one_line(name)} is a label and an id: both memories are shown)"
-                for name in self.two_fold
+                for name in self.named_twice
             ),
         ]
 
@@ -76,16 +81,16 @@ class Opened:
         found = await retriever.neighbours(id_, limit=EDGES)
         if found.memory is None:  # it was deleted a moment ago
             self.missing.append(id_)
-        elif not self._add(found.memory, found):
+        elif not self._add(retriever.scope, found.memory, found):
             self.cut.append(id_)
 
-    def _add(self, memory: MemoryNode, found: Neighbourhood) -> bool:
+    def _add(self, scope: str, memory: MemoryNode, found: Neighbourhood) -> bool:
         """Show a memory; return whether all of it fits."""
         whole = "\n".join([_body(memory, self.superseded.get(memory.id)), *_edges(found)])
         shown = fitting(whole, self._left(), self._count)
         if shown:
             self.text = self._before() + shown
-            self.ids.append(memory.id)
+            self.shown.append((scope, memory))
         return shown == whole
 
     def _before(self) -> str:

@@ -76,16 +76,9 @@ async def _searched(memory: AgentMemory, query: str) -> Asked:
 
 async def _fetched(memory: AgentMemory, id_: str) -> Asked:
     """Open a memory with all the tokens that ``memory_open`` may be given: nobody can ask again."""
-    from memoria.agents.opening import not_there  # they load more than a greeting needs
-
-    # Only where several scopes are read do results have labels, which may be ids of others.
-    by_label = bool(memory.retriever.also_read)
-    answer = await memory.open([id_], max_tokens=MAX_TOKENS, by_label=by_label)
-    found = await memory.memory_named(id_, by_label=by_label)
-    if answer.data["missing"]:
+    answer, found = await memory.open_address(id_, max_tokens=MAX_TOKENS)
+    if found is None:
         raise InvalidInputError(answer.text, field="id")
-    if found is None:  # it was deleted a moment ago
-        raise InvalidInputError(not_there([id_]), field="id")
     # Clients expect what they asked for, also if it is a label.
     return document_of(*found, answer) | {"id": id_, "url": url_of(id_)}, answer
 
@@ -93,10 +86,11 @@ async def _fetched(memory: AgentMemory, id_: str) -> Asked:
 def results_of(found: Recall) -> dict[str, Any]:
     """Return what a recall packed, in the form of ``search``.
 
-    Where several scopes are read, which may have equal ids, results have labels instead of ids.
+    Where several scopes are read, which may have equal ids, results have labels instead of ids; in
+    brackets, because a label may also be the id of another memory.
     """
     items = found.context.items
-    name = {id(item): item.label if item.scope else item.id for item in items}
+    name = {id(item): f"[{item.label}]" if item.scope else item.id for item in items}
     texts = {(item.scope, one.id): one.said for item in items for one in item.path.memories}
     return {
         "results": [

@@ -277,7 +277,10 @@ def add_resources(server: MCPServer, of: OfMemory) -> None:
         "memoria://memory/{+id}", description="A memory in full, with its edges.", security=_ANY_ID
     )
     async def memory(id: str) -> str:  # noqa: A002 - as in the address
-        return (await answered(lambda reader: reader.open([id]))).text
+        async def opened(reader: AgentMemory) -> Answer:
+            return (await reader.open_address(id))[0]
+
+        return (await answered(opened)).text
 
     @server.resource(
         "memoria://recall/{recall_id}",

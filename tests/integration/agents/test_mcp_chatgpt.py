@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import neo4j
-import pytest
 from mcp.types import CallToolResult
 
-from memoria import GraphRetriever, InvalidInputError, Memory
+from memoria import GraphRetriever, Memory
 from memoria.agents.agent_memory import AgentMemory
-from memoria.agents.answer import Answer
 from memoria.agents.mcp.chatgpt import _fetched, url_of
 from memoria.agents.mcp.mcp_server import DATA_KEY
 from memoria.store import Target
@@ -87,25 +84,6 @@ async def test_each_id_has_an_address_that_reads_it_back(retriever: GraphRetriev
             assert f"This is number {number}." in content.text  # type: ignore[union-attr]
 
 
-class Forgetful(AgentMemory):
-    """Somebody deletes each memory as soon as it was read."""
-
-    async def open(
-        self, ids: Iterable[str], *, max_tokens: int | None = None, by_label: bool = True
-    ) -> Answer:
-        wanted = list(ids)
-        answer = await super().open(wanted, max_tokens=max_tokens, by_label=by_label)
-        await self.retriever.writer().forget(wanted)
-        return answer
-
-
-async def test_what_is_deleted_while_it_is_fetched_is_not_there(retriever: GraphRetriever) -> None:
-    await retriever.writer().write([Memory(id="a", kind="Event", text="The van is red.")])
-    with pytest.raises(InvalidInputError, match=r"\(not found: a\)") as said:
-        await _fetched(Forgetful(retriever), "a")
-    assert "red" not in str(said.value)
-
-
 async def test_fetch_reads_the_id_that_search_gave_though_it_is_a_label_of_another_memory(
     retriever: GraphRetriever,
 ) -> None:
@@ -117,6 +95,26 @@ async def test_fetch_reads_the_id_that_search_gave_though_it_is_a_label_of_anoth
     read, _ = await _fetched(memory, bun.id)
     assert (read["id"], read["title"]) == (bun.id, bun.text)
     assert "van" not in read["text"]
+
+
+async def test_an_address_names_an_id_though_it_is_a_label_of_another_memory(
+    retriever: GraphRetriever,
+) -> None:
+    await retriever.writer().write([Memory(id="van", kind="Event", text="The van is red.")])
+    async with client_of(retriever, **COMPAT) as client:
+        recalled = await client.call_tool("memory_recall", {"query": "Where is the van?"})
+        (shown,) = data(recalled)["memories"]
+        label = shown["label"]
+        assert label not in ("", "van")
+        (content,) = (await client.read_resource(url_of(label))).contents
+        assert f"(not found: {label})" in content.text  # type: ignore[union-attr]
+        bun = Memory(id=label, kind="Event", text="The last bun was sold.")
+        await retriever.writer().write([bun])
+        (content,) = (await client.read_resource(url_of(label))).contents
+        read = document(await client.call_tool("fetch", {"id": label}))
+        for said in (content.text, read["text"]):  # type: ignore[union-attr]
+            assert "The last bun was sold." in said
+            assert "van" not in said
 
 
 async def test_a_token_searches_and_fetches_in_its_own_scope_only(

@@ -9,7 +9,7 @@ import pytest
 
 from memoria import GraphRetriever, InvalidInputError, Memory, UnavailableError
 from memoria.agents.agent_memory import AgentMemory
-from memoria.agents.mcp.chatgpt import _fetched
+from memoria.agents.mcp.chatgpt import _fetched, _searched
 from memoria.store import Store
 from memoria.store.queries import Query
 
@@ -79,10 +79,56 @@ async def test_what_is_fetched_names_its_own_scope(
     driver: neo4j.AsyncDriver, scope: str, team: str
 ) -> None:
     memory = await both(driver, scope, team, {"m": "My oven is old."}, {"m": "The oven is new."})
+    found, _ = await _searched(memory, "the oven")
+    results = {each["title"]: each["id"] for each in found["results"]}
+    for name, text in ((scope, "My oven is old."), (team, "The oven is new.")):
+        document, _ = await _fetched(memory, results[text])
+        assert (document["title"], document["metadata"]["scope"]) == (text, name)
+        assert document["id"] == results[text]
+
+
+async def test_what_is_fetched_is_one_memory_though_its_label_is_an_id_of_another_scope(
+    driver: neo4j.AsyncDriver, scope: str, team: str
+) -> None:
+    memory = await both(driver, scope, team, {"m": "My oven is old."}, {})
+    found, _ = await _searched(memory, "the oven")
+    [result] = found["results"]
+    label = (await memory.recall("the oven")).data["memories"][0]["label"]
+    bare = result["id"].strip("[]")
+    texts = {bare: "The team sold a bun.", label: "The team sold a roll."}
+    await (
+        memory.retriever.for_scope(team)
+        .writer()
+        .write([Memory(id=id_, kind="Event", text=text) for id_, text in texts.items()])
+    )
+    for asked, title in ((result["id"], "My oven is old."), (label, "The team sold a roll.")):
+        document, answer = await _fetched(memory, asked)
+        assert document["title"] == title
+        assert len(answer.data["ids"]) == 1
+        assert [text for text in ("My oven", "bun", "roll") if text in document["text"]] == [
+            text for text in ("My oven", "bun", "roll") if text in title
+        ]
+
+
+async def test_of_a_label_that_is_an_id_both_memories_are_shown_only_if_there_are_two(
+    driver: neo4j.AsyncDriver, scope: str, team: str
+) -> None:
+    memory = await both(driver, scope, team, {"m": "My oven is old."}, {"n": "The oven is new."})
     label = await labels(memory, "the oven")
-    for name in (scope, team):
-        document, _ = await _fetched(memory, label[name, "m"])
-        assert document["metadata"]["scope"] == name
+    mine = label[scope, "m"]
+    ours = Memory(id=mine, kind="Event", text="The team sold a bun.")
+    await memory.retriever.for_scope(team).writer().write([ours])
+    assert "both memories are shown" in (await memory.open([mine])).text
+    # A budget that the first memory fills
+    many = [Memory(id="m", kind="Event", text="My oven is old. " * 200)]
+    await memory.retriever.writer().write(many)
+    filled = await memory.open([mine], max_tokens=200)
+    assert (filled.data["ids"], filled.data["truncated"]) == (["m"], ["m", mine])
+    assert "both memories" not in filled.text
+    await memory.retriever.writer().forget(["m"])
+    alone = await memory.open([mine])
+    assert (alone.data["ids"], alone.data["missing"]) == ([mine], ["m"])
+    assert "both memories" not in alone.text
 
 
 class Refusing(Store):

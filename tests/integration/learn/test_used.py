@@ -13,6 +13,7 @@ from memoria import GraphRetriever, Memory, Message, Relation, tools
 from memoria.agents.agent_memory import AgentMemory
 from memoria.agents.hooks import HookCall, answer_hook
 from memoria.agents.kept import MOST_USED
+from memoria.agents.mcp.chatgpt import _fetched
 from memoria.errors import UnavailableError
 from memoria.store import Store
 from tests.integration.doctor.test_doctor import run_statement
@@ -99,6 +100,45 @@ async def test_the_label_of_a_reason_is_that_of_the_recall_that_is_named(
     )
     known = await learned(store, scope)
     assert (known["e1"], "e2" in known) == (1, False)
+
+
+async def test_the_id_of_a_reason_is_no_label_of_a_later_recall(
+    memory: AgentMemory, store: Store, scope: str
+) -> None:
+    first, second = [(await memory.recall(QUESTION)).data for _ in range(2)]
+    kept = memory.recalls.get(scope, second["recall_id"])
+    others = tuple(replace(one, label="e1") for one in kept.context.items if one.id == "e2")
+    await memory.recalls.keep(replace(kept, context=replace(kept.context, items=others)), scope)
+    label = next(each["label"] for each in first["memories"] if each["id"] == "e1")
+    await memory.remember("Ada orders more.", because_of=[f"[{label}]"])
+    known = await learned(store, scope)
+    assert (known.get("e1"), "e2" in known) == (1, False)
+
+
+async def test_what_is_fetched_was_used_and_not_the_memory_whose_label_its_id_is(
+    memory: AgentMemory, store: Store, scope: str
+) -> None:
+    shown = (await memory.recall(QUESTION)).data["memories"]
+    label = next(each["label"] for each in shown if each["id"] == "e2")
+    bun = Memory(id=label, kind="Event", text="A heron stood by the lake.")
+    await memory.retriever.writer().write([bun])
+    read, _ = await _fetched(memory, label)
+    assert read["title"] == bun.text
+    assert await learned(store, scope) == {"e1e2": 0.5, "e2e3": 0.5}, "no recall showed it"
+    await memory.recall("Where is the heron?")
+    await _fetched(memory, label)
+    assert await learned(store, scope) == {"e1e2": 0.5, "e2e3": 0.5, label: 1}
+
+
+async def test_of_a_name_that_means_two_memories_the_one_with_the_label_was_used(
+    memory: AgentMemory, store: Store, scope: str
+) -> None:
+    shown = (await memory.recall(QUESTION)).data["memories"]
+    label = next(each["label"] for each in shown if each["id"] == "e2")
+    bun = Memory(id=label, kind="Event", text="A heron stood by the lake.")
+    await memory.retriever.writer().write([bun])
+    assert (await memory.open([label])).data["ids"] == ["e2", label]
+    assert await learned(store, scope) == {"e1e2": 0.6, "e2e3": 0.5, "e2": 1}
 
 
 async def test_the_use_of_a_memory_is_learned_once_the_database_is_back(

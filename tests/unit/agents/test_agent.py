@@ -416,6 +416,8 @@ def test_each_answer_has_the_next_letter_and_hooks_have_their_own() -> None:
 class Reader:
     """Memories by id, as `GraphRetriever` returns them; notes whose edges were asked for."""
 
+    scope = "a"
+
     def __init__(self, *memories: MemoryNode) -> None:
         self.memories = {memory.id: memory for memory in memories}
         self.asked: list[str] = []

@@ -61,7 +61,7 @@ def answers(rng: random.Random) -> Iterator[str]:
     opened = Opened(500, estimate_tokens)
     opened.superseded = {id_: kind}
     near = Neighbour(memory=node, relation=relation, direction="in", weight=1.0)
-    opened._add(node, Neighbourhood(memory=node, neighbours=(near,), degree=1))
+    opened._add(scope, node, Neighbourhood(memory=node, neighbours=(near,), degree=1))
     opened.missing.append(id_)
     yield fenced_apart(
         f"1 of 1 in scope {name_of(scope)}.", "\n".join([opened.text, *opened.notes])
