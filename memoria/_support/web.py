@@ -23,9 +23,9 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
-from starlette.middleware.body_limit import RequestBodyLimitMiddleware
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from memoria._support.throttling import throttled_warning
@@ -72,8 +72,7 @@ class Bounds:
 def bounded(app: Starlette, bounds: Bounds | None = None, **settings: Any) -> uvicorn.Config:
     """Return the settings of a server; ``settings`` adds others, such as ``port``."""
     bounds = bounds or Bounds()
-    app.add_middleware(RequestBodyLimitMiddleware, max_body_size=MOST_BODY)
-    app.add_middleware(_WithoutLargeBodies)  # the other answers in plain text, not as a problem
+    app.add_middleware(_WithoutLargeBodies)
     http: Any = partial(_Bounded, bounds)  # typed as a class, called as a function
     return uvicorn.Config(
         app,
@@ -122,19 +121,34 @@ async def _busy(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 class _WithoutLargeBodies:
-    """Refuse a request that says that its body is too large, before anything reads it."""
+    """Refuse a request whose body is too large, if possible before anything reads it."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        too_large = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
         length = Headers(scope=scope).get("content-length", "") if scope["type"] == "http" else ""
-        if length.isdecimal() and int(length) > MOST_BODY:
+        size = int(length) if length.isdecimal() else 0
+        read = 0
+
+        async def counted() -> Message:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > MOST_BODY:
+                raise HTTPException(too_large)  # ends the call; its answer is not sent
+            return message
+
+        async def sent(message: Message) -> None:
+            if read <= MOST_BODY:
+                await send(message)
+
+        if size <= MOST_BODY:
+            await self._app(scope, counted, sent)
+        if max(size, read) > MOST_BODY:
             detail = f"the body has more than {MOST_BODY // 1024**2} MiB"
-            refusal = _refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail, {}, retryable=False)
-            await refusal(scope, receive, send)
-        else:
-            await self._app(scope, receive, send)
+            await _refusal(too_large, detail, {}, retryable=False)(scope, receive, send)
 
 
 def _refusal(

@@ -378,6 +378,14 @@ async def test_what_is_not_there_not_json_or_too_large_is_a_problem(
         large = await client.post("recall", content=bytes(MOST_BODY + 1), headers=JSON)
         assert "more than 4 MiB" in refused(large, 413)["detail"]
 
+        async def parts() -> AsyncIterator[bytes]:  # sent in chunks, without a length
+            for _ in range(MOST_BODY // 2**16):
+                yield bytes(2**16)
+            yield b"0"
+
+        large = await client.post("recall", content=parts(), headers=JSON)
+        assert "more than 4 MiB" in refused(large, 413)["detail"]
+
 
 async def test_a_page_of_another_site_is_refused(retriever: GraphRetriever) -> None:
     async with api_of(retriever) as client:
