@@ -244,7 +244,8 @@ async def test_messages_that_are_repeated_with_an_addition_are_shown_whole_or_by
     browser: Browser, retriever: GraphRetriever
 ) -> None:
     asked = "Which tent did Olav recommend for the tour over the plateau in late winter?"
-    texts = [asked, f"{asked} Say it again.", f"{asked} I forgot it."]
+    more = ["Say it again.", "I forgot it.", "Tell me again…"]
+    texts = [asked, *(f"{asked} {each}" for each in more)]
     chat = retriever.conversations()
     await chat.append("today", [Message(text=text, role="user") for text in texts])
     await retriever.recall("tent")

@@ -154,13 +154,23 @@ async def test_the_tree_is_gone_through_with_the_keyboard(
         assert await page.evaluate(names)
 
 
+#: What titles and the names for screen readers say.
+SPOKEN = """[...document.querySelectorAll('[title], [aria-label]')]
+    .map(each => `${each.getAttribute('title')} ${each.getAttribute('aria-label')}`).join(' ')"""
+
+
 async def test_a_hostile_memory_is_shown_as_text(
     browser: Browser, retriever: GraphRetriever
 ) -> None:
     memories = [
         Memory(id="oven", kind="Event", text=HOSTILE, tags=[HOSTILE[:60]]),
         Memory(id='"><img src=x onerror=hacked=1>', kind="Event", text="fuse\u202e"),
-        Memory(id="\u202egnp.exe", kind="Event", text="oven \u2067reversed"),
+        Memory(
+            id="\u202egnp.exe",
+            kind="Event",
+            text="oven \u2067reversed",
+            created_at=datetime(2026, 5, 1, tzinfo=UTC),  # another time: they get a timeline
+        ),
     ]
     relations = [
         Relation(source="oven", target=each.id, relation="<b>led to</b>", weight=0.9)
@@ -170,13 +180,17 @@ async def test_a_hostile_memory_is_shown_as_text(
     await retriever.recall("oven")
     async with serving(retriever) as served, opened(browser, served) as page:
         await ask(page, "oven <script>window.hacked = 1</script>", "<i>tag</i>")
+        spoken = ""
         for node in await page.locator("g.node").all():
             await node.click()
             await shows(page, "#memory", "Neighbours:")
             read: str = await page.evaluate("document.body.textContent")
-            assert not {"\u202e", "\u2067"} & set(read), "no id or text looks reversed"
+            spoken += await page.evaluate(SPOKEN)
+            assert not {"\u202e", "\u2067"} & {*read, *spoken}, "no id or text looks reversed"
         assert r"\u202egnp.exe" in read
         assert r"oven \u2067reversed" in read
+        in_time = r"2026-05-01 oven \u2067reversed"
+        assert f"{in_time} {in_time}" in spoken, "the title and the name of a dot in the timeline"
         await shows(page, "#memory", "led to")
         assert await page.locator("img, main script, main b, main i").count() == 0
         assert await page.evaluate("window.hacked === undefined")

@@ -1,6 +1,6 @@
 // Draws the boxes and the edges of the graph. `look` says how: {outlined, selected, isShown(node)}.
 
-import { arrow, ENDS, fit, number, oneLine, pixels, said, SHORT_ENDS, spaced, tail, twoLines } from "./words.js";
+import { arrow, ENDS, fit, number, oneLine, pixels, said, SHORT_ENDS, spaced, tail, twoLines, visible } from "./words.js";
 
 export const BOX = { width: 216, most: 340, outlined: 640, height: 62 }; // as wide as there is room for
 export const GAP = 96;
@@ -49,7 +49,7 @@ export function distinguish(nodes) {
 
 // The text of a box, whole if it fits; else from the first word that differs, or further back if its end fits.
 function whatDiffers({ memory, words, width }, alike) {
-  const fits = (text) => !twoLines(text, width - TEXT - HANDLE, LETTERS)[1].endsWith("…");
+  const fits = (text) => twoLines(text, width - TEXT - HANDLE, LETTERS).filter(Boolean).join(" ") === oneLine(text);
   const whole = words.join(" ");
   if (fits(whole)) return whole;
   const differs = words.findIndex((word, n) => n >= alike && /[\p{L}\p{N}]/u.test(word));
@@ -94,7 +94,7 @@ function describe(node, text, look) {
   if (node.below.some(look.isShown)) element.setAttribute("aria-expanded", String(!node.folded));
   else element.removeAttribute("aria-expanded");
   element.setAttribute("aria-selected", String(node.id === look.selected));
-  element.setAttribute("aria-label", spoken(node, text));
+  element.setAttribute("aria-label", visible(spoken(node, text)));
 }
 
 // The small line of a box: in an outline the relation, then the id as far as there is room for it, then

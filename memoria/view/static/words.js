@@ -3,10 +3,11 @@
 export function element(name, { text, title, ...attributes } = {}, ...children) {
   const made = document.createElement(name);
   if (text != null) made.textContent = visible(`${text}`);
-  if (title !== undefined) made.title = title;
+  if (title !== undefined) made.title = visible(title);
   for (const [key, value] of Object.entries(attributes)) {
     if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
     else if (key === "class") made.className = value;
+    else if (key === "aria-label") made.setAttribute(key, visible(value));
     else if (value !== false) made.setAttribute(key, value === true ? "" : value);
   }
   made.append(...children.map((child) => (typeof child === "string" ? visible(child) : child)));
