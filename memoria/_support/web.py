@@ -130,7 +130,7 @@ class _WithoutLargeBodies:
         too_large = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
         length = Headers(scope=scope).get("content-length", "") if scope["type"] == "http" else ""
         size = int(length) if length.isdecimal() else 0
-        read = 0
+        read, started = 0, False
 
         async def counted() -> Message:
             nonlocal read
@@ -141,12 +141,14 @@ class _WithoutLargeBodies:
             return message
 
         async def sent(message: Message) -> None:
+            nonlocal started
             if read <= MOST_BODY:
+                started = True
                 await send(message)
 
         if size <= MOST_BODY:
             await self._app(scope, counted, sent)
-        if max(size, read) > MOST_BODY:
+        if max(size, read) > MOST_BODY and not started:
             detail = f"the body has more than {MOST_BODY // 1024**2} MiB"
             await _refusal(too_large, detail, {}, retryable=False)(scope, receive, send)
 
