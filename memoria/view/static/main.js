@@ -180,7 +180,7 @@ function show(document) {
 }
 
 function inWords() {
-  if (!found.ranked.length) {
+  if (!found.seeds.length) {
     const near = nearest(found.scope, scopes ?? []);
     const isThere = (scopes ?? []).some((each) => each.scope === found.scope);
     return `Nothing found in scope ${found.scope}.${isThere || !near ? "" : ` Did you mean ${near}?`}`;
