@@ -25,7 +25,7 @@ from typing import Any
 from uuid import uuid4
 
 from benchmarks.environment import ROOT, commit, load
-from benchmarks.server import add_server, opened
+from benchmarks.server import add_server, opened, parser_of
 from benchmarks.vectors import kept
 from memoria import GraphRetriever, RetrieverConfig, StoreConfig
 from memoria.embed import Embedder
@@ -214,11 +214,7 @@ async def _measured(
 
 def main(arguments: Sequence[str]) -> None:
     """Read the command line, and measure."""
-    parser = argparse.ArgumentParser(
-        prog="scripts/bench asides",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of("asides", __doc__)
     add_server(parser)
     parser.add_argument("data", type=Path, metavar="DIR", help="a set of chats")
     parser.add_argument("--others", type=Path, nargs="+", default=[], metavar="DIR")

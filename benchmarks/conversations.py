@@ -21,7 +21,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from benchmarks.server import add_server, opened
+from benchmarks.server import add_server, opened, parser_of
 from memoria.embed import Embedder, OnnxEmbedder
 from memoria.graph.schema import apply_schema
 from memoria.remember import ConversationWriter
@@ -156,11 +156,7 @@ async def run(options: argparse.Namespace) -> None:
 
 def main(arguments: Sequence[str]) -> None:
     """Read the command line, and measure."""
-    parser = argparse.ArgumentParser(
-        prog="scripts/bench conversations",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of("conversations", __doc__)
     add_server(parser)
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     parser.add_argument("--turns", type=int, default=200)

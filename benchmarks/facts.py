@@ -1,4 +1,4 @@
-"""Measure whether recalls tell what holds now, what held before, and what nobody said.
+"""Measure recalls of current facts, of outdated facts, and of facts that nobody stated.
 
     scripts/bench facts [remembered changes lives steady] [--out FILE] [--against FILE]
 
@@ -28,7 +28,7 @@ from uuid import uuid4
 import numpy as np
 
 from benchmarks.environment import ROOT, commit, load
-from benchmarks.server import add_server, opened
+from benchmarks.server import add_server, opened, parser_of
 from benchmarks.vectors import KeptVectors, kept
 from memoria import GraphRetriever, GraphWriter, MemoryFilter, RetrieverConfig, StoreConfig
 from memoria.evaluation import bootstrap, prepare
@@ -53,7 +53,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A question, and what became of it.
+    """A question and its result.
 
     Attributes
     ----------
@@ -333,11 +333,7 @@ async def run(options: argparse.Namespace) -> None:
 
 def main(arguments: Sequence[str]) -> None:
     """Read the command line, and measure."""
-    parser = argparse.ArgumentParser(
-        prog="scripts/bench facts",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of("facts", __doc__)
     add_server(parser)
     parser.add_argument("sets", nargs="*", metavar="SET", help=f"default: {', '.join(SETS)}")
     parser.add_argument("--own-ids", action="store_true", help="remember under ids of the set")

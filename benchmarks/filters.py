@@ -23,7 +23,7 @@ from uuid import uuid4
 import numpy as np
 
 from benchmarks.conversations import texts, vocabulary
-from benchmarks.server import add_server, opened
+from benchmarks.server import add_server, opened, parser_of
 from memoria import GraphRetriever, Memory, MemoryFilter
 from memoria.embed import CallableEmbedder
 from memoria.graph.schema import apply_schema
@@ -145,11 +145,7 @@ async def run(options: argparse.Namespace) -> None:
 
 def main(arguments: Sequence[str]) -> None:
     """Read the command line, and measure."""
-    parser = argparse.ArgumentParser(
-        prog="scripts/bench filters",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of("filters", __doc__)
     add_server(parser)
     parser.add_argument("--memories", type=int, default=10_000)
     parser.add_argument("--questions", type=int, default=300)

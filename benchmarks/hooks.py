@@ -11,7 +11,6 @@ seconds that hosts are promised, or if a prompt that asks nothing got a context.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import os
@@ -28,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import memoria
+from benchmarks.server import parser_of
 from memoria._support.home import default_home
 from memoria.agents.mcp.places import Place, new_secret
 from memoria.evaluation.sample import QUESTIONS, sample_path
@@ -197,11 +197,7 @@ async def main_async(calls: int) -> float:
 
 def main(arguments: Sequence[str]) -> None:
     """Measure."""
-    parser = argparse.ArgumentParser(
-        prog="scripts/bench hooks",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of("hooks", __doc__)
     parser.add_argument("--calls", type=int, default=10, help="of each event and host, per case")
     longest = asyncio.run(main_async(parser.parse_args(arguments).calls))
     if longest > PROMISED_S:

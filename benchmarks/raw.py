@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.locomo import lines
-from benchmarks.server import add_server, opened
+from benchmarks.server import add_server, opened, parser_of
 from benchmarks.vectors import IN_MEMORY, KeptVectors
 from memoria import StoreConfig
 from memoria.embed import Embedder, OnnxEmbedder
@@ -173,11 +173,7 @@ async def measure(options: argparse.Namespace) -> None:
 
 def main(arguments: Sequence[str]) -> None:
     """Read the command line, and measure."""
-    parser = argparse.ArgumentParser(
-        prog="scripts/bench raw",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of("raw", __doc__)
     add_server(parser)
     parser.add_argument("folders", type=Path, nargs="+", metavar="DIR")
     parser.add_argument("--limit", type=int, help="questions to ask, evenly spread")

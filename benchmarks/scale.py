@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from benchmarks.race.graphs import Graph, power_law
 from benchmarks.race.load import SCOPE
 from benchmarks.race.serve import DATABASE, Memory, Served, serve
+from benchmarks.server import parser_of
 from memoria._support.progress import progress_bars
 from memoria.store import Store
 from memoria.store.config import StoreConfig
@@ -175,11 +176,7 @@ async def run(options: argparse.Namespace) -> None:
 
 def main(arguments: Sequence[str]) -> None:
     """Read the command line, and measure."""
-    parser = argparse.ArgumentParser(
-        prog="scripts/bench scale",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of("scale", __doc__)
     parser.add_argument(
         "--edges", type=int, nargs="+", default=[100_000, 300_000, 1_000_000], metavar="N"
     )

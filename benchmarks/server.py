@@ -23,6 +23,15 @@ DATABASE = "neo4j"
 HEAP_MB, PAGE_CACHE_MB = 1_024, 256
 
 
+def parser_of(name: str, doc: str | None) -> argparse.ArgumentParser:
+    """Return the parser of ``scripts/bench NAME``; its help shows ``doc`` as it is written."""
+    return argparse.ArgumentParser(
+        prog=f"scripts/bench {name}",
+        description=doc,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
 def add_server(parser: argparse.ArgumentParser) -> None:
     """Add the options that `opened` reads."""
     parser.add_argument(

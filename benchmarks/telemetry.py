@@ -15,7 +15,6 @@ stands with an interval of 95 %.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import time
 from collections.abc import Callable, Sequence
@@ -29,6 +28,7 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 
 import memoria
+from benchmarks.server import parser_of
 from memoria._support import telemetry
 from memoria.evaluation.sample import QUESTIONS, sample_path
 from memoria.ingest import ingest_files
@@ -139,10 +139,6 @@ async def measure(rounds: int) -> None:
 
 def main(arguments: Sequence[str]) -> None:
     """Measure."""
-    parser = argparse.ArgumentParser(
-        prog="scripts/bench telemetry",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of("telemetry", __doc__)
     parser.add_argument("--questions", type=int, default=100)
     asyncio.run(measure(parser.parse_args(arguments).questions))

@@ -27,6 +27,7 @@ from pathlib import Path
 import neo4j
 import numpy as np
 
+from benchmarks.server import parser_of
 from memoria import GraphMapping, GraphRetriever
 from memoria.evaluation import bootstrap
 from memoria.graph.mapping.creating import create_indexes
@@ -152,11 +153,7 @@ async def measure(options: argparse.Namespace) -> None:
 
 def main(arguments: Sequence[str]) -> None:
     """Read the options, measure."""
-    parser = argparse.ArgumentParser(
-        prog="scripts/bench typed",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of("typed", __doc__)
     parser.add_argument("statements", type=Path)
     parser.add_argument("--ask", action="append", default=[], metavar="TYPE=TEMPLATE")
     ways = parser.add_mutually_exclusive_group()

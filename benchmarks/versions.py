@@ -27,7 +27,7 @@ from benchmarks.race.graphs import DIMENSIONS, MEAN_DEGREE, Graph, power_law
 from benchmarks.race.load import SCOPE, memories, relations
 from benchmarks.race.recalls import retriever_on
 from benchmarks.race.serve import EMBEDDER
-from benchmarks.server import DATABASE, HEAP_MB, PAGE_CACHE_MB
+from benchmarks.server import DATABASE, HEAP_MB, PAGE_CACHE_MB, parser_of
 from memoria import GraphRetriever, GraphWriter, Memory
 from memoria._support.progress import progress_bars
 from memoria.graph.schema import apply_schema
@@ -251,11 +251,7 @@ async def run(options: argparse.Namespace) -> None:
 
 def main(arguments: Sequence[str]) -> None:
     """Read the command line, and measure."""
-    parser = argparse.ArgumentParser(
-        prog="scripts/bench versions",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of("versions", __doc__)
     parser.add_argument("--memories", type=int, default=10_000)
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--versions", nargs=2, default=NEO4J_VERSIONS, metavar="VERSION")

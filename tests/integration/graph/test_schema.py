@@ -34,6 +34,7 @@ from tests.integration.cli.test_commands import Call, call, secret
 from tests.integration.doctor.plans import past_plans
 from tests.integration.statements import sent_statements
 from tests.schema import check_schema
+from tests.server_facts import server_facts
 
 __all__ = ["call", "driver", "secret", "store", "target"]  # fixtures
 
@@ -129,14 +130,7 @@ async def test_what_is_not_an_embedder_is_refused(store: Store, embedder: Any) -
 
 
 def test_unknown_sides_always_fit() -> None:
-    facts = ServerFacts(
-        version="5.26.0",
-        edition="community",
-        vector_dialect="procedure",
-        dimensions=None,
-        embedder=None,
-        indexes={},
-    )
+    facts = server_facts(version="5.26.0", vector_dialect="procedure", dimensions=None)
     check_vectors_fit(facts, dimensions=3, embedder="x")
 
 

@@ -18,6 +18,7 @@ from memoria.errors import UnavailableError
 from memoria.store import Store
 from tests.integration.doctor.test_doctor import run_statement
 
+HERON = "A heron stood by the lake."
 QUESTION = "Who sold the last bun?"
 
 
@@ -115,15 +116,20 @@ async def test_the_id_of_a_reason_is_no_label_of_a_later_recall(
     assert (known.get("e1"), "e2" in known) == (1, False)
 
 
+async def label_that_is_an_id(memory: AgentMemory) -> str:
+    """Recall, and write a memory whose id is the label of ``e2``."""
+    shown = (await memory.recall(QUESTION)).data["memories"]
+    label: str = next(each["label"] for each in shown if each["id"] == "e2")
+    await memory.retriever.writer().write([Memory(id=label, kind="Event", text=HERON)])
+    return label
+
+
 async def test_what_is_fetched_was_used_and_not_the_memory_whose_label_its_id_is(
     memory: AgentMemory, store: Store, scope: str
 ) -> None:
-    shown = (await memory.recall(QUESTION)).data["memories"]
-    label = next(each["label"] for each in shown if each["id"] == "e2")
-    bun = Memory(id=label, kind="Event", text="A heron stood by the lake.")
-    await memory.retriever.writer().write([bun])
+    label = await label_that_is_an_id(memory)
     read, _ = await _fetched(memory, label)
-    assert read["title"] == bun.text
+    assert read["title"] == HERON
     assert await learned(store, scope) == {"e1e2": 0.5, "e2e3": 0.5}, "no recall showed it"
     await memory.recall("Where is the heron?")
     await _fetched(memory, label)
@@ -133,10 +139,7 @@ async def test_what_is_fetched_was_used_and_not_the_memory_whose_label_its_id_is
 async def test_of_a_name_that_means_two_memories_the_one_with_the_label_was_used(
     memory: AgentMemory, store: Store, scope: str
 ) -> None:
-    shown = (await memory.recall(QUESTION)).data["memories"]
-    label = next(each["label"] for each in shown if each["id"] == "e2")
-    bun = Memory(id=label, kind="Event", text="A heron stood by the lake.")
-    await memory.retriever.writer().write([bun])
+    label = await label_that_is_an_id(memory)
     assert (await memory.open([label])).data["ids"] == ["e2", label]
     assert await learned(store, scope) == {"e1e2": 0.6, "e2e3": 0.5, "e2": 1}
 

@@ -22,20 +22,14 @@ from memoria.recall.context import estimate_tokens
 from memoria.store import ServerFacts
 from memoria.types import Memory, MemoryNode, Neighbour, Neighbourhood, Remembered
 from tests.for_each import for_each
+from tests.server_facts import server_facts
 from tests.unit.graph.test_stats import NO_STATS
 
 MANY = 10_000
 
 
 def facts(word: str) -> ServerFacts:
-    return ServerFacts(
-        version="2026.08.1",
-        edition="community",
-        vector_dialect="search",
-        dimensions=3,
-        embedder=word,
-        indexes={"memoria_text": "ONLINE"},
-    )
+    return server_facts(embedder=word, indexes={"memoria_text": "ONLINE"})
 
 
 def answers(rng: random.Random) -> Iterator[str]:

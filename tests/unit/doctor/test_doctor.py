@@ -28,15 +28,9 @@ from memoria.store.facts import ServerFacts
 from memoria.store.queries import Query, load, root
 from memoria.types import EndReason, Exploration, ExplorationStats, Hop, Path, Seed
 from tests.for_each import for_each
+from tests.server_facts import server_facts
 
-FACTS = ServerFacts(
-    version="2026.08.1",
-    edition="community",
-    vector_dialect="search",
-    dimensions=3,
-    embedder=None,
-    indexes={},
-)
+FACTS = server_facts()
 REMEDIES = sorted(file.stem for file in root().glob("doctor/fix_*.cypher"))
 
 

@@ -26,9 +26,9 @@ from memoria.graph.mapping.model import (
 )
 from memoria.graph.mapping.reading import check_mapped_embedder, scope_of
 from memoria.graph.mapping.rendering import EDGE_VARIABLES, NODE_VARIABLES
-from memoria.store.facts import ServerFacts
 from memoria.store.queries import fragment, load, names, text_of
 from tests.for_each import for_each
+from tests.server_facts import server_facts
 
 GOOD = """\
 name = "films"
@@ -286,17 +286,10 @@ def test_vectors_are_not_made_in_a_mapped_graph() -> None:
         connect(mapping=mapping(), embedder=embedder, embed_pending=True)
 
 
-def test_a_mapped_graph_with_other_vectors_is_not_to_be_embedded_anew() -> None:
+def test_a_mapped_graph_with_other_vectors_is_not_to_be_embedded_again() -> None:
     embedder = CallableEmbedder(lambda texts: [[1.0] for _ in texts], dimensions=1, name="one")
     graph = mapping(node(embedding="vector", vector_index="vectors"))
-    facts = ServerFacts(
-        version="2026.08.1",
-        edition="community",
-        vector_dialect="procedure",
-        dimensions=2,
-        embedder=None,
-        indexes={"vectors": "ONLINE"},
-    )
+    facts = server_facts(vector_dialect="procedure", dimensions=2, indexes={"vectors": "ONLINE"})
     with pytest.raises(DimensionError, match="or none, to search by words") as refused:
         check_mapped_embedder(graph, facts, embedder)
     assert advice(refused.value) == ""  # memoria reembed writes memoria's own vectors

@@ -11,15 +11,9 @@ from memoria.errors import UnavailableError
 from memoria.graph.stats import ScopeStats, scope_stats
 from memoria.store.facts import ServerFacts
 from memoria.store.queries import Query
+from tests.server_facts import server_facts
 
-FACTS = ServerFacts(
-    version="2026.08.1",
-    edition="community",
-    vector_dialect="search",
-    dimensions=None,
-    embedder=None,
-    indexes={},
-)
+FACTS = server_facts(dimensions=None)
 NO_STATS = ScopeStats(
     scope="",
     memories=0,

@@ -31,12 +31,13 @@ from memoria.errors import (
     UnavailableError,
 )
 from memoria.graph.schema import apply_schema
-from memoria.store import ServerFacts, Store, Transaction, store_of, translate
+from memoria.store import Store, Transaction, store_of, translate
 from memoria.store.config import StoreConfig
 from memoria.store.doubt import watch
 from memoria.store.queries import Query, parse
 from tests.clock import without_waiting
 from tests.for_each import for_each
+from tests.server_facts import server_facts
 
 SECRET = "the cat is called Wednesday"
 
@@ -657,14 +658,7 @@ async def test_a_store_is_on_the_database_neo4j_unless_told_otherwise() -> None:
 def test_what_a_query_needs_decides_whether_a_server_can_run_it(
     needs: Any, version: str, dialect: Any, can: bool
 ) -> None:
-    facts = ServerFacts(
-        version=version,
-        edition="community",
-        vector_dialect=dialect,
-        dimensions=None,
-        embedder=None,
-        indexes={},
-    )
+    facts = server_facts(version=version, vector_dialect=dialect, dimensions=None)
     assert facts.can_run(replace(QUERY, needs=needs)) is can
 
 
