@@ -23,7 +23,7 @@ COMMANDS = {
     "raw": ("benchmarks.raw", "graphs made of raw messages, beside prepared ones"),
     "conversations": ("benchmarks.conversations", "messages written per second, and appended"),
     "asides": ("benchmarks.asides", "small talk and commands: whether memory stays silent"),
-    "facts": ("benchmarks.facts", "facts that change: what holds now, before, and never said"),
+    "facts": ("benchmarks.facts", "facts that change: current, outdated and never stated"),
     "tagged": ("benchmarks.tagged", "tags taken from the words of questions, on datasets"),
     "ingest": (
         "benchmarks.ingest",

@@ -359,8 +359,8 @@ class GraphRetriever:
         Parameters
         ----------
         query, kinds, where
-            As in `find_seeds`. What does not fit is neither ranked nor packed, but energy may pass
-            through it; through a mapping, from it, too, if only its kind, tags or metadata differ.
+            As in `find_seeds`. Others are neither ranked nor packed, but energy may pass
+            through them; through a mapping, from them, too, if only kind, tags or metadata differ.
         query_tags
             Tags that steer the energy, and are further words for the search. They are fitted to
             the tags of the edges around the hits: case, hyphens and underscores don't matter, and

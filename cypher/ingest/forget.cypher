@@ -9,7 +9,7 @@
 // vectors, the label Memory and those in kinds, but for the last label that it has. kept: ids of
 // such nodes; their id stays on them. freed: number of connectors that now join no memory any more,
 // and are deleted, too; stay: ids of those that the same transaction writes again. The notes about
-// missing vectors, whose keys begin with pending, lose the ids of what is forgotten.
+// missing vectors, whose keys begin with pending, lose the ids of forgotten memories.
 // use: forgotten_memories()
 WITH m, NOT $p.delete_foreign AND (
   size(labels(m)) > 2

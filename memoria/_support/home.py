@@ -15,7 +15,7 @@ import platformdirs
 
 from memoria.errors import LocalServerError
 
-#: Folder with a file for each export that runs, and how the name of what it writes begins.
+#: Folder with a file for each export that runs, and the prefix of its unfinished output.
 EXPORTING = "exporting"
 UNFINISHED = ".memoria-export-"
 MAVEN_CENTRAL_URL = "https://repo.maven.apache.org/maven2"

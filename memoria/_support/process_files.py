@@ -17,7 +17,7 @@ from typing import Any
 def while_running(file: Path, facts: Mapping[str, Any]) -> Iterator[None]:
     """Keep facts and the number of this process in a file that only its owner can read.
 
-    A folder that can't be written is no error: then nobody is told.
+    A folder that can't be written is not an error: the file is then left out.
     """
     with suppress(OSError):
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -46,7 +46,7 @@ async def superseded_of(store: Store, scope: str, ids: Iterable[str]) -> dict[st
 
 
 async def versions_of(store: Store, scope: str, id_: str) -> list[str]:
-    """Return the ids of what a memory has replaced and of what replaced it, and its own."""
+    """Return the ids of a memory, of those that it replaced, and of those that replaced it."""
     parameters = {"id": id_, "kind": _OVERRIDES, "limit": _VERSIONS, "scope": scope}
     ids: list[str] = (await store.run(load("graph.versions"), parameters))[0]["ids"]
     return ids

@@ -101,9 +101,9 @@ class MemoriaMemoryBlock(BaseMemoryBlock[str]):
     """Remembers what leaves the short-term memory of an agent, and recalls what it asks about.
 
     LlamaIndex's ``Memory`` hands over the oldest messages when they exceed its token limit; until
-    then they are in the prompt anyway. What is left at the end of a session is remembered by
-    ``await block.aput(await memory.aget_all(), session_id=memory.session_id)``. Only what user and
-    model said is remembered. The text that is recalled is fenced as data.
+    then they are in the prompt anyway. The messages left at the end of a session are remembered by
+    ``await block.aput(await memory.aget_all(), session_id=memory.session_id)``. Only messages of
+    the user and the model are remembered. The text that is recalled is fenced as data.
 
     Attributes
     ----------

@@ -65,7 +65,7 @@ class RecallCall:
 
     @property
     def starts_where(self) -> MemoryFilter:
-        """Return the filter of what to start from and to rank with."""
+        """Return the filter of the memories to start from and to rank with."""
         if not self.starts_anywhere:
             return self.where
         return replace(self.where, kinds=None, tags=(), metadata={})

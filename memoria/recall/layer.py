@@ -175,7 +175,7 @@ class Layer:
         )
 
     async def _search_starts(self, request: SeedRequest) -> Seeds | MemoriaError | None:
-        """Search for what the recall may start from, if the filter of the request is narrower."""
+        """Search for memories to start from, if the filter of the request is narrower."""
         where = self.asked.call.starts_where
         if where == request.where:
             return None

@@ -1,4 +1,4 @@
-"""Say what is wrong with the limits that a call sets to the memories: none fits, or one is no id.
+"""Explain the limits of a call that no memory fits, and the labels among its excluded ids.
 
 In: a filter, an earlier time, a situation. Out: sentences. Reads only, and only to say why nothing
 was found.

@@ -1,6 +1,6 @@
 """Make the model of subjects for an embedder, and search with its probe.
 
-In: an embedder, the vector of a question. Out: a `Probe`; and what a search with it finds. Reads
+In: an embedder, the vector of a question. Out: a `Probe`, and the hits of a search with it. Reads
 and keeps the model that an earlier process made. Queries: those of the search by vector.
 """
 

@@ -1,7 +1,7 @@
 """Read how far conversations are written, and write what was planned of them.
 
-In: conversations, steps. Out: their stored state; counts of what was written. Writes, in one
-transaction. Queries: ``graph.hydrate``, ``ingest.forget``, ``remember.begun``,
+In: conversations, steps. Out: their stored state; counts of written memories and edges.
+Writes, in one transaction. Queries: ``graph.hydrate``, ``ingest.forget``, ``remember.begun``,
 ``remember.connectors``, ``remember.lock``, ``remember.rewrite``, ``remember.states``, and those of
 the batch writer.
 """

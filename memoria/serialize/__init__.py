@@ -35,7 +35,7 @@ Where several scopes were read, ``seeds``, ``runners_up``, ``echoes``, ``loose``
 ``hits``, ``needed``, ``edges`` and ``memories`` are in ``layers``, a list with a map for each
 scope, because two scopes may have equal ids; each map also has ``scope``, ``packed``,
 ``contributed`` and ``vector_generation``. Each seed, path, edge, ranked memory and item then has
-its ``scope``, and what was left out as a duplicate ``duplicate_scope``.
+its ``scope``, and each duplicate that was left out has ``duplicate_scope``.
 
 `brief_recall` gives what a reader needs of a recall::
 

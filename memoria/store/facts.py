@@ -22,8 +22,8 @@ class Reembedding:
     ----------
     state
         ``filling``: it is being made, to become live. ``sweeping``: it was live until a moment ago,
-        and what writers still put there is made again. ``kept``: it was live, and everything in it
-        is made again. ``dropping``: it is being deleted.
+        and vectors that writers still store there are made again. ``kept``: it was live, and
+        everything in it is made again. ``dropping``: it is being deleted.
     generation
         Its number, >= 1.
     embedder, dimensions

@@ -1,4 +1,4 @@
-"""What the reading calls return: memories as they are stored, pages of them, and their neighbours.
+"""Results of the reading calls: memories as they are stored, pages of them, and their neighbours.
 
 Frozen data; touches nothing.
 """

@@ -154,7 +154,7 @@ async def test_the_tree_is_gone_through_with_the_keyboard(
         assert await page.evaluate(names)
 
 
-#: What titles and the names for screen readers say.
+#: Titles and the names for screen readers.
 SPOKEN = """[...document.querySelectorAll('[title], [aria-label]')]
     .map(each => `${each.getAttribute('title')} ${each.getAttribute('aria-label')}`).join(' ')"""
 

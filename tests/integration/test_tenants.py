@@ -25,7 +25,7 @@ from tests.conftest import DIMENSIONS, EMBEDDER
 
 TENANTS = 20
 REFUSED_S = 0.1
-# What a call may take beyond its deadline, apart from the time for which the loop stood still.
+# Time that a call may take beyond its deadline, apart from the time for which the loop was stopped.
 OVERRUN_S = 0.5
 
 
@@ -85,9 +85,9 @@ async def recall(memory: GraphRetriever, deadline_s: float) -> Ended:
 
 
 class Stalls:
-    """How long the loop stood still, in all, while this process did not have the processor.
+    """How long the loop was stopped, in all, while this process did not have the processor.
 
-    A busy machine runs other programs meanwhile. What keeps the loop busy itself does not count.
+    A busy machine runs other programs meanwhile. Work on the loop itself does not count.
     """
 
     EVERY_S = 0.01

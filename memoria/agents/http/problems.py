@@ -47,7 +47,7 @@ _STATUS: Mapping[type[MemoriaError], HTTPStatus] = {
     DeadlineError: HTTPStatus.GATEWAY_TIMEOUT,
 }
 _MOST_FAULTS = 20
-_NO_OPERATION = "there is no such operation: /v1/openapi.json describes those that there are"
+_NO_OPERATION = "there is no such operation: /v1/openapi.json lists all operations"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -166,8 +166,8 @@ def _memory(fields: Mapping[str, Any], _: Aside) -> Iterator[Item]:
 def _messages(
     id_: str, fields: Mapping[str, Any], aside: Aside, artifacts: Artifacts
 ) -> list[Message]:
-    # Older exports have a text instead of the content; where both are, the text has only a
-    # notice for what could not be shown.
+    # Older exports have a text instead of the content. Where an export has both, the text contains
+    # only notices for the parts that could not be shown.
     content = fields.get("content") or string_in(fields, "text")
     created_at = time_in(fields, "created_at")
     text = artifacts.read(texts_of(content), content, id_, created_at)

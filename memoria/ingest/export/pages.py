@@ -53,7 +53,7 @@ async def export_lines(
     Memories and edges come first, then the history of the scope: suppressions, pairs that were
     active together, and the clock. If the lines are ingested elsewhere and exported again, the
     lines are the same to the byte, except for edges without ``created_at``, which get the time of
-    the ingest. The log of what was learned stays behind: after the ingest,
+    the ingest. The log of learning is not exported: after the ingest,
     `Learner.undo` can't take back anything from before. Of two generations of vectors
     (see `memoria.reembed`) the live one is exported.
 

@@ -56,7 +56,7 @@ def choose_by_cosine(lists: Sequence[Hits], config: SeedConfig) -> Seeds:
 
 
 def _cosine_seeds(cosines: Mapping[str, float], before: int = 0) -> tuple[Seed, ...]:
-    """Return the hits with a cosine above 0, best first; ranks go on after ``before``."""
+    """Return the hits with a cosine above 0, best first; ranks continue after ``before``."""
     hits = best_hits([(node, min(cosine, 1.0)) for node, cosine in cosines.items() if cosine > 0])
     return tuple(
         Seed(id=node, score=cosine, vector_rank=rank, vector_score=cosine)

@@ -228,7 +228,7 @@ class _Asked:
 
     @classmethod
     def of(cls, query: str) -> _Asked | None:
-        """Read the question of a text; None if there is none that is short enough."""
+        """Read the question of a text; None without a question that is short enough."""
         asked = _asked(query)
         if asked is None:
             return None

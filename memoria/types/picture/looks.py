@@ -70,7 +70,7 @@ def class_of(kind: str) -> str:
 
 
 def fitted(words: str, pixels: float, size: float, cutting: Callable[[str, int], str] = cut) -> str:
-    """Cut words until they are no wider than some pixels, in letters of a size."""
+    """Cut words until they fit into a width in pixels, in letters of a size."""
     most = min(len(words), _TRIED_CHARACTERS)
     while most > 1 and width_of(cutting(words, most), size) > pixels:
         most -= 1

@@ -44,7 +44,7 @@ export async function showStart(body, scope, known, { choose, askFor, open }) {
   );
 }
 
-// The scope that a mistyped name stands for: that with most letters in common, in their order.
+// The scope that a mistyped name probably means: the one with most letters in common, in their order.
 export function nearest(name, known) {
   let best = [LIKE, ""];
   for (const { scope } of known) {

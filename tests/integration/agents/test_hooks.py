@@ -25,12 +25,12 @@ from memoria.store import Target
 from tests.integration.agents.test_mcp import command
 from tests.unit.agents.test_hooks import claude, written
 
-# The limit of the process, and what a process takes to start and to end on a busy machine. One that
-# nothing ends waits for ever for a server that never answers.
+# The limit of the process, plus the time to start and to end it on a busy machine. Without its
+# limit, it would wait for ever for a server that never answers.
 MOST_S = LIMIT_S + 20
 PATIENCE_S = 120.0
 EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit"}
-# The same command with time enough to start, to load the driver, and to plan, beside other tests.
+# The same command with time enough to start, to load the driver, and to plan: other tests run, too.
 PATIENT = f"""
 from memoria._support import hard_deadline
 hard_deadline.LIMIT_S = {PATIENCE_S / 2}

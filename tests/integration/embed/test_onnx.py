@@ -195,7 +195,7 @@ async def test_cancelled_call_stops_and_the_next_one_works(
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    # 5,000 texts take fifty times as long; what was under way takes a few hundredths of a second.
+    # 5,000 texts take fifty times as long; the batch under way takes a few hundredths of a second.
     async with asyncio.timeout(1 + 10 * few_s):
         assert len(await embedders[BGE].embed_query("still there?")) == 384
 

@@ -1,4 +1,4 @@
-"""The search of a mapped graph by words alone: what it does not find for "who", "are" and "you"."""
+"""The search of a mapped graph by words alone finds nothing for "who", "are" and "you"."""
 
 from __future__ import annotations
 

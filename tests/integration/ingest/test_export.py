@@ -150,7 +150,7 @@ async def test_sample_comes_back_byte_for_byte(store: Store, scope: str, tmp_pat
     report = await ingest_files(writer, [sample_path()])
     lines = await export_whole(store, scope)
     assert len(lines) == report.written.memories + report.written.relations
-    # A time that nobody knows is not made up; what has no field for it is new.
+    # A time that nobody knows is not made up; a memory without the field is new.
     lines.insert(0, '{"id":"#","kind":"Event","text":"undated","created_at":null}')
     assert lines == sorted(lines[:2]) + lines[2:]
     assert await copy(store, lines, f"{scope}-copy", tmp_path / "lines") == lines

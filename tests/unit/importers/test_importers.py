@@ -526,7 +526,7 @@ def test_an_agent_of_letta_has_messages_blocks_files_and_passages(tmp_path: Path
     assert documents == [("block/block-0", "human", "Name: Ada"), ("file/f", "soil.md", "Loam.")]
     assert reasons == {"internal": 2, "result of a tool": 1, "tool call": 1, "thoughts": 2}
     assert detect_format(path) == "letta"
-    # An agent that calls no tool to speak says what is next to a call.
+    # Without a tool for speaking, an agent says the text next to a call.
     (talk,), reasons = counted(
         read_letta,
         lines(tmp_path / "new.af", {"agents": [{"messages": [messages[-1]]}], "blocks": [{}]}),
