@@ -1,6 +1,6 @@
 """Measure recalls of current facts, of outdated facts, and of facts that nobody stated.
 
-    scripts/bench facts [remembered changes lives steady] [--out FILE] [--against FILE]
+    scripts/bench facts [remembered changes lives steady everyday] [--out FILE] [--against FILE]
 
 Puts sets of ``benchmarks/data`` into scopes of their own, as users and agents would: messages by
 the conversation writer, remembered texts by `GraphWriter.remember`, one after the other in time.
@@ -40,7 +40,7 @@ from memoria.store import Store
 from memoria.types import Message, Recall
 
 DATA = ROOT / "benchmarks" / "data"
-SETS = ("remembered", "changes", "lives", "steady")
+SETS = ("remembered", "changes", "lives", "steady", "everyday")
 POOL, SMALL_TALK = 150, 300
 BUDGET, MARKED_BUDGET, K = 200, 500, 10
 # Far more than a recall takes: nothing here is to be left out because the machine is busy.
