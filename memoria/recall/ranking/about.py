@@ -6,7 +6,8 @@ In: candidates, their sums, and their cosines with the probe. Out: probabilities
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,20 +41,57 @@ _PROBABLY = 0.5
 # from the second number on, the question is about something that the examples don't have, such as
 # somebody else's home.
 _KNOWN, _STORED = 0.5, 0.7
+# In the present, the subject counts fully if the sum of the best memory is no more than the first
+# number above the next one, and not at all from the second on: then that memory is the answer.
+_CLOSE, _ALONE = 1.5, 2.5
 # With a lower probability, a statement is not raised for its subject.
 _LEAST_ABOUT = 0.03
 
 
-def about(
-    candidates: Sequence[Candidate], sums: Array, facts: Facts, *, present: bool
-) -> dict[str, float]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """How near the user's statements are to the subject of the question.
+
+    Attributes
+    ----------
+    counts
+        How far the subject counts, 0 to 1.
+    near
+        Id -> by how many standard deviations the cosine with the probe is above the mean; empty
+        without a probe, or with too few statements.
+    likely
+        Id -> probability that the statement is about the subject, at least 0.03.
+    """
+
+    counts: float = 0.0
+    near: Mapping[str, float] = field(default_factory=dict)
+    likely: Mapping[str, float] = field(default_factory=dict)
+
+    def nearness(self, id_: str) -> float:
+        """Return `near` of a statement as far as it counts; 0 where it is not known."""
+        return self.counts * self.near.get(id_, 0.0)
+
+    def farther(self, older: str, newer: str) -> float:
+        """Return by how much the newer statement is less near than the older one; <= 0.
+
+        This tells two statements apart even where the subject does not count.
+        """
+        if older not in self.near or newer not in self.near:
+            return 0.0
+        return min(self.near[newer] - self.near[older], 0.0)
+
+
+NO_SUBJECT = Subject()
+
+
+def about(candidates: Sequence[Candidate], sums: Array, facts: Facts, *, present: bool) -> Subject:
     """Return how probably each of the user's statements is about the subject of the question.
 
     The log odds grow with the cosine of the statement and the probe, in standard deviations above
     the mean of all statements and some examples, and with the statement's sum. The probability
     counts as far as the question asks for a fact of a subject (`Facts.asks`), and as far as no
     memory that is about something else matches it; in the present, also as far as the question is
-    nearer to examples than to memories (`Facts.asked`).
+    nearer to examples than to memories (`Facts.asked`), and as far as no memory stands alone.
 
     Parameters
     ----------
@@ -61,11 +99,6 @@ def about(
         Sum of each candidate by the query alone; (N,).
     present
         Whether the question is about the present.
-
-    Returns
-    -------
-    dict
-        Id -> probability, at least 0.03; empty without a probe, or with too few statements.
     """
     rows = {each.memory.id: row for row, each in enumerate(candidates)}
     cosines = {
@@ -74,20 +107,23 @@ def about(
         if one.id in facts.probed
     }
     if len(cosines) < ENOUGH:
-        return {}
+        return NO_SUBJECT
     mean, deviation = spread([*cosines.values()], (_EXAMPLES, *facts.usual))
-    best = float(sums.max())
+    near = {id_: (cosine - mean) / deviation for id_, cosine in cosines.items()}
+    *_, second, best = np.sort(sums)
     likely = {}
-    for id_, cosine in cosines.items():
-        near = _NEAR_PROBE * (cosine - mean) / deviation
-        odds = _SUBJECT + near + _BY_QUERY * (float(sums[rows[id_]]) - best)
+    for id_, deviations in near.items():
+        odds = _SUBJECT + _NEAR_PROBE * deviations + _BY_QUERY * (sums[rows[id_]] - best)
         likely[id_] = 1 / (1 + math.exp(-max(odds, -500.0)))
     memories = [each.memory for each in candidates]
     others = [one for one in memories if likely.get(one.id, 0.0) < _PROBABLY]
     counts = facts.asks * _falling(_best_margin(others, facts), _UNMATCHED, _MATCHED)
     if present:
         counts *= _falling(_best_margin(memories, facts) / facts.asked, _KNOWN, _STORED)
-    return {id_: counts * share for id_, share in likely.items() if counts * share >= _LEAST_ABOUT}
+        counts *= _falling(float(best - second), _CLOSE, _ALONE)
+    likely = {id_: counts * share for id_, share in likely.items()}
+    likely = {id_: share for id_, share in likely.items() if share >= _LEAST_ABOUT}
+    return Subject(counts=counts, near=near, likely=likely)
 
 
 def _falling(value: float, from_: float, to: float) -> float:

@@ -6,17 +6,17 @@ replace which. Touches nothing.
 People seldom say that an earlier statement is outdated: they move, and speak of the new flat. So
 the ranking guesses. Of all the things that a person says, few are as near to "My boss is Ann" as
 "Ben is my boss now", and the other way round; "Ann votes by post" is as near to all that is said of
-Ann. `replacements` turns this into a probability. For a question about the
-present, the older statement passes that share of its odds on to the newer one: if the newer
-statement replaces it, the newer one is the answer. For a question about how something changed, or
-about the past, all statements about the same thing as the best one come in order of time. Nothing
-is removed, and nothing happens to memories without a time.
+Ann. Statements in other words are not that near to each other. But if the question asks for a fact
+of a known subject, such as home or work, `about` says how near each statement is to this subject. A
+newer statement that is much farther from it than the older one hardly replaces it.
+`replacements` turns both into one probability.
 
-Statements in other words are not that near to each other. But if the question asks for a fact of a
-known subject, such as home or work, `about` says how probably each statement is about this subject,
-and the newest such statement counts as the newest answer. For a question about the past of a known
-subject, the answer is a statement that a newer one has probably outdated; if there is none, the
-order of time stays.
+For a question about the present, the older statement passes that share of its odds on to the newer
+one: if the newer statement replaces it, the newer one is the answer. For a question about how
+something changed, or about the past, all statements about the same thing as the best one come in
+order of time. For a question about the past of a known subject, the answer is a statement that a
+newer one has probably outdated; if there is none, the order of time stays. Nothing is removed, and
+nothing happens to memories without a time.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memoria.recall.ranking.about import ENOUGH, about, spread
-from memoria.recall.ranking.alike import statements
+from memoria.recall.ranking.about import ENOUGH, Subject, about, spread
+from memoria.recall.ranking.alike import Alike, statements
 from memoria.recall.ranking.candidates import Candidate, Facts
 from memoria.recall.ranking.talk import ASSISTANT, role_of, speaker_of
 from memoria.types import MemoryNode
@@ -38,12 +39,15 @@ from memoria.types.window import Tense
 
 Array = NDArray[np.float64]
 
-# Log odds that a newer statement replaces an older one that answers the question: a constant, and
-# the weights of four terms; see `_log_odds`. Fitted to three chats, and checked with a fourth; see
-# docs/project/ranking-notes.md.
-_CONSTANT, _STANDING_OUT, _PLACE, _PLACE_BACK, _MATCH = -5.1, 2.6, -0.5, -0.85, 0.4
-# Fewer than `ENOUGH` cosines between statements are filled up with this mean and deviation.
-_MEAN, _DEVIATION = 0.5, 0.1
+# Log odds that a newer statement replaces an older one: a constant and the weights of two terms
+# (see `log_odds`), the constant of two statements that were not compared, and the weights of three
+# terms of both (see `replacements`). Fitted to questions about the present in four sets of chats,
+# and checked with a fifth; see docs/project/ranking-notes.md.
+_CONSTANT, _STANDING_OUT, _NEARER = -4.0, 2.0, -1.6
+_UNCOMPARED = -1.6
+_MATCH, _NEAR, _FARTHER = 0.2, 1.2, 1.4
+#: Fewer than `ENOUGH` cosines between statements are filled up with this mean and deviation.
+USUAL = (0.5, 0.1)
 # Log of the factor by which a statement about the subject exceeds its share of the best odds, so
 # that a likely one comes before all that only matches the words of the question. Anything above 0
 # does.
@@ -56,12 +60,12 @@ _LEAST_KEPT = 0.1
 # Two texts this close say the same: nothing has changed.
 _SAME = 0.985
 # Below this probability, a replacement is ignored.
-_LEAST = 1 / 3
+_LEAST = 0.1
 # From this one on, it decides the order of statements about the past and about a course.
 CLEAR = 0.5
 # From this one on, the context says that the older statement is outdated. A model believes that, so
 # a missing mark is better than a wrong one.
-_MARKED = 0.97
+_MARKED = 0.93
 # The older statement keeps the rest, so that it comes soon after the newer one.
 _MOST_PASSED = 0.8
 
@@ -69,8 +73,15 @@ _MOST_PASSED = 0.8
 Replacements = Mapping[str, Mapping[str, float]]
 
 
-def replacements(candidates: Sequence[Candidate], sums: Array, facts: Facts) -> Replacements:
-    """Return which statements newer ones may replace; empty if no cosines between them are known.
+def replacements(
+    candidates: Sequence[Candidate], sums: Array, facts: Facts, subject: Subject
+) -> tuple[Replacements, Replacements]:
+    """Return which statements newer ones may replace, and the same if the question is for them.
+
+    In the first, only statements take part whose cosine is known (`Facts.alike`). The second
+    supposes that the older statement answers a question about the present: then how near the newer
+    one is to the subject of the question counts, and two statements that are probably about it are
+    compared in any case.
 
     Parameters
     ----------
@@ -78,9 +89,38 @@ def replacements(candidates: Sequence[Candidate], sums: Array, facts: Facts) -> 
         Sum of each candidate by the query alone; (N,).
     """
     memories = {each.memory.id: each.memory for each in candidates}
-    stating = {one.id for one in statements([*memories.values()])}
     behind = dict(zip(memories, (sums - sums.max(initial=-np.inf)).tolist(), strict=True))
-    alike = {
+    alike = _between_statements(memories, facts)
+    by_cosine = _Compared(alike)
+    replaced: dict[str, dict[str, float]] = {}
+    answers: dict[str, dict[str, float]] = {}
+    for older, row in alike.items():
+        for newer, cosine in row.items():
+            if cosine >= _SAME or not _may_replace(memories[newer], memories[older]):
+                continue
+            odds = by_cosine.log_odds(older, newer) + _MATCH * behind[newer]
+            odds += _FARTHER * subject.farther(older, newer)
+            _note(replaced, older, newer, odds)
+            _note(answers, older, newer, odds + _NEAR * subject.nearness(newer))
+    for older, newer in permutations(subject.likely, 2):
+        compared = newer in alike.get(older, {})
+        if not compared and _may_replace(memories[newer], memories[older]):
+            odds = _UNCOMPARED + _MATCH * behind[newer] + _NEAR * subject.nearness(newer)
+            _note(answers, older, newer, odds + _FARTHER * subject.farther(older, newer))
+    return replaced, answers
+
+
+def _note(found: dict[str, dict[str, float]], older: str, newer: str, odds: float) -> None:
+    """Note the probability of a replacement by its log odds, unless it is too low."""
+    share = 1 / (1 + math.exp(-max(odds, -500.0)))
+    if share >= _LEAST:
+        found.setdefault(older, {})[newer] = share
+
+
+def _between_statements(memories: Mapping[str, MemoryNode], facts: Facts) -> Alike:
+    """Return the cosines between the candidates that are statements, on the default scale."""
+    stating = {one.id for one in statements([*memories.values()])}
+    return {
         id_: {
             other: facts.on_default_scale(cosine)
             for other, cosine in row.items()
@@ -89,52 +129,41 @@ def replacements(candidates: Sequence[Candidate], sums: Array, facts: Facts) -> 
         for id_, row in facts.alike.items()
         if id_ in stating
     }
-    backwards: dict[str, list[float]] = {}
-    for row in alike.values():
-        for other, cosine in row.items():
-            backwards.setdefault(other, []).append(cosine)
-    found: dict[str, dict[str, float]] = {}
-    for id_, others in alike.items():
-        older = memories[id_]
-        newer = sorted(
-            (other for other, cosine in others.items() if cosine < _SAME),
-            key=lambda other: (-others[other], other),
-        )
-        newer = [other for other in newer if _may_replace(memories[other], older)]
-        missing = max(ENOUGH - len(others), 0)
-        mean, deviation = spread([*others.values()], (missing, _MEAN, _DEVIATION))
-        odds = {
-            other: _log_odds(
-                standing_out=(others[other] - mean) / deviation,
-                place=place,
-                place_back=sum(cosine > others[other] for cosine in backwards[other]),
-                behind=behind[other],
-            )
-            for place, other in enumerate(newer)
+
+
+class _Compared:
+    """How near pairs of statements are to each other, compared with all others."""
+
+    def __init__(self, alike: Alike) -> None:
+        self._alike = alike
+        self._usual = {
+            id_: spread([*row.values()], (max(ENOUGH - len(row), 0), *USUAL))
+            for id_, row in alike.items()
         }
-        likely = {other: 1 / (1 + math.exp(-value)) for other, value in odds.items()}
-        likely = {other: share for other, share in likely.items() if share >= _LEAST}
-        if likely:
-            found[id_] = likely
-    return found
+        self._backwards: dict[str, list[float]] = {}
+        for row in alike.values():
+            for other, cosine in row.items():
+                self._backwards.setdefault(other, []).append(cosine)
+
+    def log_odds(self, older: str, newer: str) -> float:
+        """Return the part of the log odds that compares two statements."""
+        cosine = self._alike[older][newer]
+        mean, deviation = self._usual[older]
+        nearer = sum(other > cosine for other in self._backwards[newer])
+        return log_odds((cosine - mean) / deviation, nearer)
 
 
-def with_subject(
-    replaced: Replacements, likely: Mapping[str, float], memories: Mapping[str, MemoryNode]
-) -> Replacements:
-    """Let newer statements about the subject of the question replace older ones, too.
+def log_odds(standing_out: float, nearer: int) -> float:
+    """Return the log odds that a newer statement replaces an older one, by their vectors alone.
 
-    The lower probability of the two counts, because both must be about it; with that by cosine.
+    Parameters
+    ----------
+    standing_out
+        By how many standard deviations their cosine is above the mean.
+    nearer
+        How many of the other statements that are compared are nearer to the newer one.
     """
-    found = {id_: {**row} for id_, row in replaced.items()}
-    for id_, share in likely.items():
-        for other, its_share in likely.items():
-            if _may_replace(memories[other], memories[id_]):
-                by_cosine = found.get(id_, {}).get(other, 0.0)
-                both = 1 - (1 - by_cosine) * (1 - min(share, its_share))
-                if both >= _LEAST:
-                    found.setdefault(id_, {})[other] = both
-    return found
+    return _CONSTANT + _STANDING_OUT * standing_out + _NEARER * math.log1p(nearer)
 
 
 def _may_replace(newer: MemoryNode, older: MemoryNode) -> bool:
@@ -152,24 +181,6 @@ def _may_replace(newer: MemoryNode, older: MemoryNode) -> bool:
     return same and newer.created_at > older.created_at
 
 
-def _log_odds(*, standing_out: float, place: int, place_back: int, behind: float) -> float:
-    """Return the log odds that a newer statement replaces an older one.
-
-    Parameters
-    ----------
-    standing_out
-        By how many standard deviations their cosine is above the mean.
-    place
-        How many newer statements are nearer to the older one.
-    place_back
-        How many of the other statements that are compared are nearer to the newer one.
-    behind
-        Sum of the newer statement, less that of the best candidate; <= 0.
-    """
-    places = _PLACE * math.log1p(place) + _PLACE_BACK * math.log1p(place_back)
-    return max(_CONSTANT + _STANDING_OUT * standing_out + places + _MATCH * behind, -500.0)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
     """How statements of the candidates may replace each other.
@@ -178,17 +189,18 @@ class Changes:
     ----------
     memories
         Id -> memory of each candidate, in their order.
-    replaced
-        As `replacements` and `with_subject` return it.
+    replaced, answers
+        As `replacements` returns them.
     adjacent
         As `memoria.recall.ranking.order.adjacent_of` returns it.
     likely
-        As `about` returns it.
+        As `Subject.likely`.
     """
 
     memories: Mapping[str, MemoryNode]
     replaced: Replacements
     adjacent: Mapping[str, Sequence[str]]
+    answers: Replacements = field(default_factory=dict)
     likely: Mapping[str, float] = field(default_factory=dict)
 
     def with_subject(self, sums: Array) -> Array:
@@ -213,31 +225,20 @@ class Changes:
         """
         return np.array([self.likely.get(id_, 0.0) for id_ in self.memories])
 
-    def with_newest(self, sums: Array) -> Array:
-        """Return sums where the newest statements have the odds of the older ones."""
-        found = self._with_passed(sums)
-        return self._with_state(found, float(sums.max()), newest=True) if self.likely else found
-
     def with_former(self, sums: Array) -> Array:
-        """Return sums where outdated statements come first; in order of time if there are none."""
+        """Return sums where outdated statements come first; in order of time if there are none.
+
+        The odds of each likely statement are its own probability, times that of any newer one about
+        the subject, or that replaces it; a tenth of its own stays in any case. All other candidates
+        keep the probability that no statement is about the subject.
+        """
         if all(self._still_holds(id_) > 1 - CLEAR for id_ in self.likely):
             return self.in_time(sums)
-        return self._with_state(sums, float(sums.max()), newest=False)
-
-    def _with_state(self, sums: Array, best: float, *, newest: bool) -> Array:
-        """Return sums where each likely statement has the odds that it is the state asked for.
-
-        That is its own probability, times those that no newer statement is about it or replaces
-        it, or, without ``newest``, that any does; a tenth of its own stays in any case. They take
-        the place of its odds. All other candidates keep the probability that no statement is about
-        it.
-        """
+        best = float(sums.max())
         found = sums + math.log(max(math.prod(1 - p for p in self.likely.values()), _LEAST_KEPT))
         row_of = {id_: row for row, id_ in enumerate(self.memories)}
         for id_, probability in self.likely.items():
-            left = self._still_holds(id_)
-            share = left if newest else 1 - left
-            kept = math.log(_LEAST_KEPT + (1 - _LEAST_KEPT) * share)
+            kept = math.log(_LEAST_KEPT + (1 - _LEAST_KEPT) * (1 - self._still_holds(id_)))
             found[row_of[id_]] = best + _RAISED + math.log(probability) + kept
         return found
 
@@ -252,20 +253,20 @@ class Changes:
             newer[other] = max(share, newer.get(other, 0.0))
         return math.prod(1 - share for share in newer.values())
 
-    def _with_passed(self, sums: Array) -> Array:
+    def with_newest(self, sums: Array) -> Array:
         """Return sums where older statements have passed odds on to newer ones.
 
         A statement passes on the probability that any newer one replaces it, at most four fifths,
         and so do the assistant's messages right after it. The oldest comes first, so that the
         newest of three statements gets the odds of both.
         """
-        if not self.replaced:
+        if not self.answers:
             return sums
         place = {id_: row for row, id_ in enumerate(self.memories)}
         best = sums.max()
         odds = np.exp(sums - best)
-        for id_ in self._in_time(self.replaced):
-            likely = self.replaced[id_]
+        for id_ in self._in_time(self.answers):
+            likely = self.answers[id_]
             share, total = min(max(likely.values()), _MOST_PASSED), sum(likely.values())
             rows = [place[id_], *(place[other] for other in self._answers_to(id_))]
             passed = float(odds[rows].sum()) * share
@@ -297,10 +298,19 @@ class Changes:
         return found
 
     def newer(self) -> dict[str, str]:
-        """Return, for each statement that is surely replaced, the newest one that does so."""
+        """Return, for each statement that is surely replaced, the newest one that does so.
+
+        Two statements that are both about the subject of the question replace each other, too.
+        """
+        shares = {id_: {**row} for id_, row in self.replaced.items()}
+        for older, newer in permutations(self.likely, 2):
+            if _may_replace(self.memories[newer], self.memories[older]):
+                row = shares.setdefault(older, {})
+                both = min(self.likely[older], self.likely[newer])
+                row[newer] = 1 - (1 - row.get(newer, 0.0)) * (1 - both)
         found: dict[str, str] = {}
-        for id_ in reversed(self._in_time(self.replaced)):
-            sure = [other for other, share in self.replaced[id_].items() if share >= _MARKED]
+        for id_ in reversed(self._in_time(shares)):
+            sure = [other for other, share in shares[id_].items() if share >= _MARKED]
             if sure:
                 last = self._in_time(sure)[-1]
                 found[id_] = found.get(last, last)
@@ -319,7 +329,7 @@ class Changes:
             other
             for other in self.adjacent.get(id_, ())
             if role_of(memories[other]) == ASSISTANT
-            and other not in self.replaced
+            and other not in self.answers
             and (when := memories[other].created_at) is not None
             and said is not None
             and when >= said
@@ -367,9 +377,15 @@ def changes_of(
     memories = {each.memory.id: each.memory for each in candidates}
     if tense is None:
         return Changes(memories=memories, replaced={}, adjacent=adjacent)
-    likely = about(candidates, sums, facts, present=tense == "present")
-    replaced = with_subject(replacements(candidates, sums, facts), likely, memories)
-    return Changes(memories=memories, replaced=replaced, adjacent=adjacent, likely=likely)
+    subject = about(candidates, sums, facts, present=tense == "present")
+    replaced, answers = replacements(candidates, sums, facts, subject)
+    return Changes(
+        memories=memories,
+        replaced=replaced,
+        adjacent=adjacent,
+        answers=answers,
+        likely=subject.likely,
+    )
 
 
 def with_changes(changes: Changes, sums: Array, tense: Tense | None) -> Array:

