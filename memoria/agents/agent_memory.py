@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import TypedDict, Unpack, cast
 
 from memoria._support.checks import check_ids
@@ -32,6 +33,8 @@ class RememberArguments(TypedDict, total=False):
     because_of: Iterable[str]
     about: Iterable[str]
     supersedes: Iterable[str]
+    created_at: datetime | None
+    valid_until: datetime | None
 
 
 class AgentMemory(AgentReader):

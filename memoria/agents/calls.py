@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 
 from memoria._support.checks import check_whole
 from memoria.agents.kinds import Kind
+from memoria.errors import InvalidInputError
 from memoria.types import MemoryFilter
 
 if TYPE_CHECKING:  # what a host of MCP waits for
@@ -166,20 +167,23 @@ async def memory_remember(
     about: list[str] | None = None,
     supersedes: list[str] | None = None,
     from_recall: str | None = None,
+    created_at: str | None = None,
+    valid_until: str | None = None,
 ) -> Answer:
     """Store one fact, decision or preference, in one self-contained sentence.
 
-    Call it when something is said that will matter later. It is stored for good when this returns;
-    a text that is stored already is not stored twice.
+    Call it when something is said that will matter later. No text is stored twice.
 
     Args:
         text: One self-contained sentence, with names instead of pronouns.
         kind: Kind of the text.
-        tags: Topics of the text.
+        tags: Its topics.
         because_of: Labels or ids of memories that it follows from.
         about: Labels or ids of memories that it is about.
-        supersedes: Labels or ids of memories that it replaces; recalls leave them out.
-        from_recall: Id of the recall that it comes from.
+        supersedes: Labels or ids of memories that it replaces; recalls omit them.
+        from_recall: Id of the recall that led to it.
+        created_at: When it was said, if not now (ISO 8601).
+        valid_until: When it ceases to be valid (ISO 8601).
     """
     return await memory.remember(
         text,
@@ -189,7 +193,19 @@ async def memory_remember(
         about=() if about is None else about,
         supersedes=() if supersedes is None else supersedes,
         from_recall=from_recall,
+        created_at=_time(created_at, "created_at"),
+        valid_until=_time(valid_until, "valid_until"),
     )
+
+
+def _time(text: str | None, field: str) -> datetime | None:
+    """Read a time. Frameworks hand over what a model wrote, so it comes as text."""
+    try:
+        return datetime.fromisoformat(text) if text else None
+    except ValueError:
+        raise InvalidInputError(
+            f"{field} must be a time in ISO 8601, such as 2026-05-02T10:40:00+02:00", field=field
+        ) from None
 
 
 async def memory_feedback(
@@ -229,5 +245,8 @@ READING = (
     Call(ask=memory_recall, of_programs=frozenset({"where", "as_of", "time_zone"})),
     *(Call(ask=ask) for ask in (memory_explain, memory_open, memory_status)),
 )
-WRITING = tuple(Call(ask=ask, does="writes") for ask in (memory_remember, memory_feedback))
+WRITING = (
+    Call(ask=memory_remember, does="writes", of_programs=frozenset({"valid_until"})),
+    Call(ask=memory_feedback, does="writes"),
+)
 FORGETTING = Call(ask=memory_forget, does="deletes")

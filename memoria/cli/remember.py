@@ -40,8 +40,12 @@ def remember(
     supersedes: Annotated[
         Ids, typer.Option(help="Id of a memory that it replaces; may be repeated.")
     ] = None,
+    created_at: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="When it was said or happened (ISO 8601); default: now."),
+    ] = None,
     valid_until: Annotated[
-        str | None, typer.Option(help="End of its validity, such as 2026-05-01.")
+        str | None, typer.Option(metavar="TIME", help="End of its validity, such as 2026-05-01.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -52,10 +56,12 @@ def remember(
     memoria remember "The van is at Storgatan 5." --scope ada
     memoria remember "The van was towed." --because-of evt-12 --tag van
     memoria remember "Ada likes coffee." --kind UserPreference --supersedes pref-3
+    memoria remember "Ada moved to Oslo." --created-at 2026-05-01
     """
     if kind not in DEFAULT_KINDS and (near := did_you_mean(kind, DEFAULT_KINDS)):
         warn(f"kind {kind!r} is not one of memoria's own{near}")
     choose = embedder_choice(embedder)
+    made = None if created_at is None else time_of(created_at, "--created-at")
     until = None if valid_until is None else time_of(valid_until, "--valid-until")
     said = sys.stdin.buffer.read().decode() if text == "-" else text
 
@@ -71,6 +77,7 @@ def remember(
             about=about or (),
             because_of=because_of or (),
             supersedes=supersedes or (),
+            created_at=made,
             valid_until=until,
         )
 

@@ -120,7 +120,7 @@ export interface paths {
         put?: never;
         /**
          * Store one fact, decision or preference, in one self-contained sentence.
-         * @description Call it when something is said that will matter later. It is stored for good when this returns; a text that is stored already is not stored twice.
+         * @description Call it when something is said that will matter later. No text is stored twice.
          */
         post: operations["remember"];
         delete?: never;
@@ -705,7 +705,7 @@ export interface components {
              */
             kind?: "UserRequest" | "UserPreference" | "AgentAnswer" | "AgentAction" | "Event" | "DataSource";
             /**
-             * @description Topics of the text.
+             * @description Its topics.
              * @default []
              */
             tags?: string[];
@@ -720,15 +720,25 @@ export interface components {
              */
             about?: string[];
             /**
-             * @description Labels or ids of memories that it replaces; recalls leave them out.
+             * @description Labels or ids of memories that it replaces; recalls omit them.
              * @default []
              */
             supersedes?: string[];
             /**
-             * @description Id of the recall that it comes from.
+             * @description Id of the recall that led to it.
              * @default
              */
             from_recall?: string;
+            /**
+             * @description When it was said, if not now (ISO 8601).
+             * @default
+             */
+            created_at?: string;
+            /**
+             * @description When it ceases to be valid (ISO 8601).
+             * @default null
+             */
+            valid_until?: string | null;
         };
         /**
          * Remembered

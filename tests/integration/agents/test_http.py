@@ -286,6 +286,23 @@ async def test_a_wrong_filter_time_or_time_zone_is_named_with_the_remedy(
             assert detail in problem["faults"][0]["detail"]
 
 
+async def test_what_is_remembered_later_has_the_times_that_the_program_gives(
+    retriever: GraphRetriever,
+) -> None:
+    times = {"created_at": "2025-03-08", "valid_until": "2025-04-01T12:00:00+02:00"}
+    async with api_of(retriever) as client:
+        await done(client, "remember", text="The van is red.", **times)
+        (memory,) = (await client.get("memories")).json()["memories"]
+        for name in times:
+            wrong = {"text": "The van is blue.", name: "soon"}
+            problem = refused(await client.post("remember", json=wrong), 400)
+            assert problem["type"] == "urn:memoria:error:InvalidInputError"
+            assert problem["faults"][0]["field"] == name
+            assert "a time in ISO 8601, such as 2026-" in problem["faults"][0]["detail"]
+    assert memory["created_at"] == "2025-03-08T00:00:00+00:00"
+    assert datetime.fromisoformat(memory["valid_until"]) == datetime(2025, 4, 1, 10, tzinfo=UTC)
+
+
 async def test_a_hostile_id_stays_inside_the_fence_and_inside_its_string(
     retriever: GraphRetriever,
 ) -> None:

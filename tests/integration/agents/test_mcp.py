@@ -13,7 +13,7 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -106,6 +106,16 @@ async def test_what_is_remembered_is_recalled_explained_and_forgotten(
         assert data(await client.call_tool("memory_status"))["kinds"] == {"Event": 1}
         gone = data(await client.call_tool("memory_forget", {"ids": [done["id"], "nobody"]}))
         assert (gone["deleted"], gone["unknown"]) == ([done["id"]], ["nobody"])
+
+
+async def test_a_model_says_when_a_fact_came_about(retriever: GraphRetriever) -> None:
+    said = {"text": "Ann moved to Bergen.", "created_at": "2026-02-02"}
+    async with client_of(retriever) as client:
+        dated = data(await client.call_tool("memory_remember", said))["id"]
+        now = data(await client.call_tool("memory_remember", {"text": "It rains."}))["id"]
+    made = {one.id: one.created_at for one in (await retriever.get([dated, now])).memories}
+    assert made[dated] == datetime(2026, 2, 2, tzinfo=UTC)
+    assert datetime.now(UTC) - made[now] < timedelta(hours=1)  # type: ignore[operator]
 
 
 @pytest.mark.parametrize(

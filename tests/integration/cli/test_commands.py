@@ -342,8 +342,14 @@ def test_remember_writes_once_and_says_what_it_did(call: Call, filled: list[str]
     missing = call("remember", "New.", "--because-of", "nope", *words)
     assert missing.code == 1
     assert "'nope'; nothing was written" in missing.err
-    kind = call("remember", "A note.", "--kind", "Note", "--valid-until", "soon", *words)
-    assert kind.code == 2
+    dated = call("remember", "A note.", "--created-at", "2025-03-08", *words).out.split()[1]
+    assert "created_at: 2025-03-08T00:00:00+00:00" in call("get", dated.rstrip(";"), *filled).out
+    for option in ("--created-at", "--valid-until"):
+        wrong = call("remember", "A note.", option, "soon", *words)
+        assert wrong.code == 2
+        assert option in wrong.err
+    unknown = call("remember", "Another note.", "--kind", "Note", *words)
+    assert unknown.code == 0
 
 
 def test_what_recall_ranked_is_packed_in_that_order(call: Call, filled: list[str]) -> None:
