@@ -24,6 +24,7 @@ COMMANDS = {
     "conversations": ("benchmarks.conversations", "messages written per second, and appended"),
     "asides": ("benchmarks.asides", "small talk and commands: whether memory stays silent"),
     "facts": ("benchmarks.facts", "facts that change: current, outdated and never stated"),
+    "proposals": ("benchmarks.proposals", "which facts a new text may replace; needs no server"),
     "tagged": ("benchmarks.tagged", "tags taken from the words of questions, on datasets"),
     "ingest": (
         "benchmarks.ingest",

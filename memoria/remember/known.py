@@ -9,30 +9,23 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from memoria._support.stems import UNSPACED, query_terms
 from memoria._support.wording import number_of
 from memoria.errors import InvalidInputError
 from memoria.formulas.repeats import repeats
 from memoria.graph.hydrate import hydrate
 from memoria.graph.vocabulary import CONNECTOR_KINDS, REQUEST
-from memoria.recall.ranking.talk import ASSISTANT, role_of
 from memoria.recall.seeds import SeedRequest, search_seeds
 from memoria.recall.seeds.config import SeedConfig
+from memoria.remember.replacing import READ, replaceable
 from memoria.remember.statement import Statement, plain_text
 from memoria.store import ServerFacts, Store
 from memoria.types import MemoryNode, Seed
 
 #: Lowest cosine of two texts of which one may repeat the other; their words decide.
 NEAR = 0.95
-#: Cosine from which a memory with a common word may be an earlier statement about the same thing.
-#: For 114 of 232 changed facts in three sets it names one, and something for 107 of 277 texts that
-#: change nothing; so the caller decides. Meant for the default embedder and similar models: the
-#: three nearest memories, which are all that is read, do not tell how alike unrelated texts are to
-#: another model.
-MAY_REPLACE = 0.6
-#: How many of the nearest memories are compared.
+#: In how many of the nearest memories a repetition is looked for.
 COMPARED = 3
-_SEARCH = SeedConfig(max_seeds=COMPARED, candidates=COMPARED, fusion="cosine", question_kinds=())
+_SEARCH = SeedConfig(max_seeds=READ, candidates=READ, fusion="cosine", question_kinds=())
 
 Embed = Callable[[str], Awaitable[Sequence[float] | None]]
 
@@ -77,7 +70,7 @@ async def find_known(
 
     Notes
     -----
-    One round trip if the text is there word for word, else two; three if anything is similar.
+    One round trip if the text is there word for word, else two; three if the search finds any.
     """
     own, heard = statement.memory.id, dict(_heard(statement))
     read = await hydrate(
@@ -91,12 +84,14 @@ async def find_known(
     if echo := next((id_ for id_ in heard if id_ in read), None):
         return Known(echo_of=echo)
     vector = None if embed is None else await embed(statement.text)
-    similar = await _nearest(store, statement, facts, vector)
-    near = await _read_near(store, statement, similar)
+    seeds = await _nearest(store, statement, facts, vector)
+    similar = seeds[:COMPARED]
+    near = await _read_near(store, statement, seeds)
+    cosines = [(seed.vector_score, one) for seed, one in near if seed.vector_score is not None]
     return Known(
-        duplicate_of=_duplicate(statement, near),
+        duplicate_of=_duplicate(statement, [pair for pair in near if pair[0] in similar]),
         similar=similar,
-        older=tuple(each for seed, each in near if _may_be_outdated(statement, seed, each)),
+        older=replaceable(statement.text, statement.memory.created_at, cosines),
         vector=vector,
     )
 
@@ -153,23 +148,17 @@ async def _nearest(
 
 
 async def _read_near(
-    store: Store, statement: Statement, similar: Sequence[Seed]
+    store: Store, statement: Statement, seeds: Sequence[Seed]
 ) -> list[tuple[Seed, MemoryNode]]:
     """Read the memories that may say the same as the text, or that it may replace.
 
     A memory that the statement names is neither: whoever names it has said so.
     """
-    near = [
-        seed
-        for seed in similar
-        if (seed.vector_score is None or seed.vector_score >= MAY_REPLACE)
-        and seed.id not in statement.named
-    ]
-    if not near:
+    ids = [seed.id for seed in seeds if seed.id not in statement.named]
+    if not ids:
         return []
-    ids = [seed.id for seed in near]
     read = await hydrate(store, ids, scope=statement.scope, until=None)
-    return [(seed, read[seed.id]) for seed in near if seed.id in read]
+    return [(seed, read[seed.id]) for seed in seeds if seed.id in read]
 
 
 def _duplicate(statement: Statement, near: Sequence[tuple[Seed, MemoryNode]]) -> str | None:
@@ -185,16 +174,3 @@ def _duplicate(statement: Statement, near: Sequence[tuple[Seed, MemoryNode]]) ->
         ),
         None,
     )
-
-
-def _may_be_outdated(statement: Statement, seed: Seed, memory: MemoryNode) -> bool:
-    """Tell whether a near memory states something in a word of the text, and not the assistant.
-
-    Without spaces between words, a sentence would be one word, so none has to be in common there.
-    """
-    is_question = memory.text.rstrip().endswith(("?", "\uff1f"))
-    if seed.vector_score is None or role_of(memory) == ASSISTANT or is_question:
-        return False
-    if UNSPACED.search(statement.text + memory.text):
-        return True
-    return not {*query_terms(statement.text)}.isdisjoint(query_terms(memory.text))

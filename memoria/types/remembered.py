@@ -34,13 +34,12 @@ class Remembered:
     edges
         Number of edges that this call made. Those of a linker count, too.
     older
-        The similar memories that a new text may replace, the nearest first: those with a cosine of
-        at least 0.6 and a word in common with it (not needed in a script without spaces between
-        words) that are not questions and that the assistant did not say, as they were before the
-        text was written. Nothing is replaced by this guess: to say that the text replaces a memory,
-        remember the same text again and name the memory in ``supersedes``. Empty if nothing was
-        written, and without an embedder. The limit is meant for the default embedder and similar
-        models; for another one, apply a limit of your own to ``similar``.
+        The memories that a new text may replace, the nearest first, as they were before it was
+        written. They are much nearer to it than the others of the twenty nearest, and have a word
+        in common with it, best a word that few of the twenty have. Questions, later memories and
+        those by the assistant are not among them. Nothing is replaced by this guess: to say that
+        the text replaces a memory, remember the same text again and name the memory in
+        ``supersedes``. Empty if nothing was written, and without an embedder.
     superseded
         Ids of the memories that the memory now supersedes, of those that were to be superseded.
     superseded_by

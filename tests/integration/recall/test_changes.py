@@ -25,7 +25,6 @@ __all__ = ["wire"]
 
 FIRST = datetime(2026, 1, 5, 9, tzinfo=UTC)
 OLD, NEW, LAST = "My boss is Ann Lee", "My boss is Ben Kerr", "My new boss is Cem Ates"
-ASSENT = Message(role="assistant", text="So my boss is Dea Moor is what you say")
 BOUGHT = ["apples", "bread", "candles", "dates", "eggs", "flour", "garlic", "honey"]
 # Words that hardly occur in the examples of facts: the embedder of these tests only counts words.
 DONE = ["Mended the old bicycle", "Swam in the cold lake", "Fed the ducks", "Read about whales"]
@@ -163,12 +162,11 @@ async def test_remember_names_what_a_text_may_replace_and_only_a_word_replaces_i
 ) -> None:
     memory = AgentMemory(dana)
     text = "My boss is Dea Moor"
-    await dana.conversations().append("chat", [Message(text=f"{text}?"), ASSENT])
     done = await memory.remember(text)
     assert done.data["superseded"] == ()
     older, *more = done.data["may_replace"]
     told = (await dana.get([older, *more])).memories
-    assert {OLD, NEW, LAST} >= {one.text for one in told}, "no question, nothing by the assistant"
+    assert {OLD, NEW, LAST} >= {one.text for one in told}
     assert f"may be outdated now: [{older}]" in done.text
     assert "call memory_remember again with the same text" in done.text.split("<memories")[0]
     again = await memory.remember(text, supersedes=[older])
@@ -193,22 +191,15 @@ async def test_what_a_text_may_replace_is_not_read_again_after_it_was_stored(
             return records
 
     text = "My boss is Dea Moor"
-    [vector] = await WORDS.embed_documents([text])
+    [vector] = await WORDS.embed_documents([OLD])
     other = Memory(id="other", kind="Event", text="Swifts nest under roofs", embedding=vector)
     await dana.writer().write([other])
     refusing = Refusing(store.driver, database=store.database)
     retriever = GraphRetriever(refusing, scope=dana.scope, embedder=WORDS, config=dana.config)
     done = await AgentMemory(retriever).remember(text)
-    assert done.data["similar"][0]["id"] == "other"
+    assert "other" in {each["id"] for each in done.data["similar"]}
     [older, *more] = done.data["may_replace"]
     assert "other" not in {older, *more}, "it has no word in common with the text"
-    for said, text in (
-        ("我的老板是李明", "我的老板是王芳"),
-        ("ผมทำงานที่เชียงใหม่", "ผมทำงานที่กรุงเทพ"),
-    ):  # a sentence is one word there
-        [vector] = await WORDS.embed_documents([text])
-        await dana.writer().write([Memory(id=said, kind="Event", text=said, embedding=vector)])
-        assert said in (await AgentMemory(dana).remember(text)).data["may_replace"]
     assert f"may be outdated now: [{older}]" in done.text
     assert Refusing.has_written
     assert (await dana.get([done.data["id"]])).memories
