@@ -199,7 +199,7 @@ async def memory_remember(
 
 
 def _time(text: str | None, field: str) -> datetime | None:
-    """Read a time. Frameworks hand over what a model wrote, so it comes as text."""
+    """Read a time. It comes as text, because not every framework converts arguments."""
     try:
         return datetime.fromisoformat(text) if text else None
     except ValueError:

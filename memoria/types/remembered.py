@@ -36,10 +36,10 @@ class Remembered:
     older
         The memories that a new text may replace, the nearest first, as they were before it was
         written. They are much nearer to it than the others of the twenty nearest, and have a word
-        in common with it, best a word that few of the twenty have. Questions, later memories and
-        those by the assistant are not among them. Nothing is replaced by this guess: to say that
-        the text replaces a memory, remember the same text again and name the memory in
-        ``supersedes``. Empty if nothing was written, and without an embedder.
+        in common with it; the fewer of the twenty have this word, the more it counts. Questions,
+        later memories and those by the assistant are not among them. Nothing is replaced by this
+        guess: to say that the text replaces a memory, remember the same text again and name the
+        memory in ``supersedes``. Empty if nothing was written, and without an embedder.
     superseded
         Ids of the memories that the memory now supersedes, of those that were to be superseded.
     superseded_by

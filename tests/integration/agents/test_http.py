@@ -286,7 +286,7 @@ async def test_a_wrong_filter_time_or_time_zone_is_named_with_the_remedy(
             assert detail in problem["faults"][0]["detail"]
 
 
-async def test_what_is_remembered_later_has_the_times_that_the_program_gives(
+async def test_a_remembered_fact_has_the_times_that_the_program_gives(
     retriever: GraphRetriever,
 ) -> None:
     times = {"created_at": "2025-03-08", "valid_until": "2025-04-01T12:00:00+02:00"}

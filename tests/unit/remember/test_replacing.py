@@ -66,7 +66,7 @@ def test_the_only_memories_of_a_new_scope_are_named_by_a_common_word() -> None:
     ],
     ids=["a question", "a wide question mark", "by a question", "the assistant's", "newer"],
 )
-def test_what_states_nothing_earlier_is_not_named(text: str, old: MemoryNode) -> None:
+def test_a_question_a_reply_or_a_later_statement_is_not_named(text: str, old: MemoryNode) -> None:
     assert named(text, old) == []
 
 
