@@ -62,7 +62,7 @@ def in_time(rows: Sequence[Row]) -> list[Row]:
 def states(name: str, row: Row, named: set[str]) -> bool:
     """Tell whether a row is remembered here: a user's statement, not small talk."""
     if row.get("remembered", False) or name == "remembered":
-        return row.get("remembered", False)
+        return bool(row.get("remembered", False))
     if name == "changes":
         return row["id"] in named
     if name == "lives" and row["id"][0] in "am" and row["id"][1:].isdigit():

@@ -23,9 +23,9 @@ from memoria.types import MemoryNode
 
 #: How many of the nearest memories tell how alike the texts of a scope are, and how rare a word is.
 READ = 20
-# From this probability on, a memory is named. It keeps 92 % of the right proposals that a cosine of
+# From this probability on, a memory is named. It keeps 93 % of the right proposals that a cosine of
 # 0.6 and any common word gave; see docs/project/ranking-notes.md#proposals-for-replacement.
-_LEAST_ODDS = math.log(0.85 / 0.15)
+_LEAST_ODDS = math.log(0.8 / 0.2)
 # A fact is a sentence or two; the words of a longer text are not all read.
 _MOST_CHARS = 2_000
 
