@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
@@ -56,17 +56,11 @@ class Span(Protocol):
 
 
 class _Unrecorded:
-    def __enter__(self) -> Span:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
     def set_attributes(self, attributes: Mapping[str, Value], /) -> None:
         pass
 
 
-_UNRECORDED = _Unrecorded()
+_UNRECORDED: AbstractContextManager[Span] = nullcontext(_Unrecorded())
 
 
 class _Opened:

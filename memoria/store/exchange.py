@@ -89,13 +89,15 @@ class Exchange:
     Attributes
     ----------
     name
-        Name of the query, or of the transaction: for errors, spans and the server's own list.
+        Name of the query, or of the transaction: for errors and spans.
     database
         Name of the database, for spans.
     watched
         The session of the driver, and the time by which it must have answered.
     limit_s
         Time limit of a query in the settings; seconds.
+    metadata
+        What the server's own list says of its transactions.
     timeout_s
         Time limit of the attempt at work; seconds.
     sent
@@ -110,6 +112,7 @@ class Exchange:
     database: str
     watched: Watched
     limit_s: float
+    metadata: dict[str, Any]
     timeout_s: float = 0.0
     sent: Mapping[str, Any] = field(default_factory=dict)
     changes: bool = False
@@ -150,7 +153,7 @@ class Exchange:
 
     async def ask(self, query: Query, parameters: Mapping[str, Any]) -> Records:
         """Run a query in a transaction that the server commits by itself."""
-        statement = neo4j.Query(query.text, metadata=self._metadata(), timeout=self.timeout_s)
+        statement = neo4j.Query(query.text, metadata=self.metadata, timeout=self.timeout_s)
         self.sent, self.changes, self.unknown = parameters, query.changes, True
         with self.translated():
             result = await self.watched.session.run(statement, p=Sent(parameters))
@@ -159,7 +162,7 @@ class Exchange:
     async def ask_managed(self, query: Query, parameters: Mapping[str, Any]) -> Records:
         """Run a query in a transaction of the driver, which repeats it by a policy of its own."""
 
-        @neo4j.unit_of_work(metadata=self._metadata(), timeout=self.timeout_s)
+        @neo4j.unit_of_work(metadata=self.metadata, timeout=self.timeout_s)
         async def work(transaction: neo4j.AsyncManagedTransaction) -> Records:
             if self.unknown:
                 self._begin_again()
@@ -178,7 +181,7 @@ class Exchange:
         raised: Exception | None = None
         try:
             transaction = await self.watched.session.begin_transaction(
-                metadata=self._metadata(), timeout=self.timeout_s
+                metadata=self.metadata, timeout=self.timeout_s
             )
             async with transaction:
                 try:
@@ -197,7 +200,7 @@ class Exchange:
     async def explain(self, query: Query, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
         """Ask for the plan of a query, which is not run."""
         text = " ".join(("EXPLAIN", query.text))
-        statement = neo4j.Query(text, metadata=self._metadata(), timeout=self.timeout_s)
+        statement = neo4j.Query(text, metadata=self.metadata, timeout=self.timeout_s)
         self.sent = parameters
         with self.translated():
             result = await self.watched.session.run(statement, p=Sent(parameters))
@@ -289,10 +292,6 @@ class Exchange:
         if self.changes:
             leave_doubt()
         self.unknown = False
-
-    def _metadata(self) -> dict[str, Any]:
-        recall = {} if (id_ := telemetry.recall_id()) is None else {"recall": id_}
-        return {"app": "memoria", "query": self.name, **recall}
 
     def _late(self) -> DeadlineError:
         """Return the error about too little time, with what to do, by what limited it."""

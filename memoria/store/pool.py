@@ -237,7 +237,14 @@ class Store:
         )
         if mode == "write" and self.translation is not None:
             raise _writes_nothing()
-        return Session(self._sessions, begin, self.config, until, self.database, self.translation)
+        return Session(
+            sessions=self._sessions,
+            begin=begin,
+            config=self.config,
+            until=until,
+            database=self.database,
+            translation=self.translation,
+        )
 
     async def run(
         self, query: Query, parameters: Mapping[str, Any], *, until: float | None = None

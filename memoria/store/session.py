@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol, Self, TypeVar
 
@@ -16,6 +17,7 @@ import neo4j
 import tenacity
 from neo4j import exceptions as driver_errors
 
+from memoria._support import telemetry
 from memoria.errors import DeadlineError, OverloadedError, UnavailableError
 from memoria.store.config import StoreConfig
 from memoria.store.exchange import Exchange, Records, Work, end
@@ -66,12 +68,13 @@ class Translation(Protocol):
         ...
 
 
+@dataclass(kw_only=True, eq=False)
 class Session:
     """A session of the driver that runs named queries, with deadlines, retries and our errors.
 
     Only one task may use a session, and nobody may use it after a cancellation.
 
-    Parameters
+    Attributes
     ----------
     sessions
         Limits the sessions in use; ``async with`` waits for a turn.
@@ -83,30 +86,23 @@ class Session:
         What a mapping makes of the queries; None for memoria's own graph.
     """
 
-    def __init__(
-        self,
-        sessions: Limiter,
-        begin: Callable[[], neo4j.AsyncSession],
-        config: StoreConfig,
-        until: float | None,
-        database: str,
-        translation: Translation | None = None,
-    ) -> None:
-        self._translation = translation
-        self._sessions = sessions
-        self._begin = begin
-        self._config = config
-        self._until = until
-        self._database = database
+    sessions: Limiter
+    begin: Callable[[], neo4j.AsyncSession]
+    config: StoreConfig
+    until: float | None
+    database: str
+    translation: Translation | None
+    _started: float = field(init=False)
+    _watched: Watched = field(init=False)
 
     async def __aenter__(self) -> Self:
-        if self._translation is not None:
-            await self._translation.facts(self._until)
-        self._started = await self._sessions.enter(self._until)
+        if self.translation is not None:
+            await self.translation.facts(self.until)
+        self._started = await self.sessions.enter(self.until)
         try:
-            session = self._begin()
+            session = self.begin()
         except Exception as exc:
-            self._sessions.leave(self._started)
+            self.sessions.leave(self._started)
             if isinstance(exc, driver_errors.DriverError):
                 raise translate(exc) from exc
             raise
@@ -133,7 +129,7 @@ class Session:
                 session.cancel()  # else the driver's pool counts the connection as in use for ever
             WATCHDOG.leave(self._watched)
             counts = kind is None or not issubclass(kind, OverloadedError)
-            self._sessions.leave(self._started, counts=counts)
+            self.sessions.leave(self._started, counts=counts)
             if failed:
                 await end(closing, drop=session.cancel)
         if closing.done() and not closing.cancelled():
@@ -153,9 +149,9 @@ class Session:
         MemoriaError
             The query failed; the class of the error says why.
         """
-        if self._translation is not None:
-            query = self._translation.query(query)
-        managed = self._config.transactions == "managed"
+        if self.translation is not None:
+            query = self.translation.query(query)
+        managed = self.config.transactions == "managed"
         ask = Exchange.ask_managed if managed else Exchange.ask
         return self._perform(query.name, partial(ask, query=query, parameters=parameters))
 
@@ -200,8 +196,8 @@ class Session:
         MemoriaError
             The server can't plan the query.
         """
-        if self._translation is not None:
-            query = self._translation.query(query)
+        if self.translation is not None:
+            query = self.translation.query(query)
         send = partial(Exchange.explain, query=query, parameters=parameters or {})
         return self._perform(query.name, send)
 
@@ -210,14 +206,16 @@ class Session:
 
         Most queries succeed at once, and need not pay for the retry library.
         """
-        now, timeout_s = asyncio.get_running_loop().time(), self._config.query_timeout_s
-        if self._until is not None:
-            timeout_s = min(timeout_s, self._until - now)
+        now, timeout_s = asyncio.get_running_loop().time(), self.config.query_timeout_s
+        if self.until is not None:
+            timeout_s = min(timeout_s, self.until - now)
+        recall = telemetry.recall_id()
         exchange = Exchange(
             name=name,
-            database=self._database,
+            database=self.database,
             watched=self._watched,
-            limit_s=self._config.query_timeout_s,
+            limit_s=self.config.query_timeout_s,
+            metadata={"app": "memoria", "query": name, **({"recall": recall} if recall else {})},
         )
         try:
             return await exchange.attempt(send, timeout_s)
@@ -238,7 +236,7 @@ class Session:
         While a cluster elects a leader, or a member of it lags behind, only the time limits the
         retries: both take seconds.
         """
-        config, now = self._config, asyncio.get_running_loop().time
+        config, now = self.config, asyncio.get_running_loop().time
         enough = tenacity.stop_after_attempt(config.max_retries + 1)
         out_of_time = tenacity.stop_before_delay(until - now())
 
