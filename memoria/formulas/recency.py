@@ -1,6 +1,6 @@
-"""The time of a scope: its hours of use, and how near two moments are to each other.
+"""How near two moments of a scope's clock, which counts hours of use, are to each other.
 
-In: hours. Out: hours, or a proximity in (0, 1].
+In: hours. Out: a proximity in (0, 1].
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 SIGMA_HOURS = 8.0
+#: Of the time between two uses, the clock counts at most so much.
 MAX_PAUSE_HOURS = 1.0
 
 
@@ -30,24 +31,3 @@ def temporal_proximity(one: float, other: float, *, sigma: float = SIGMA_HOURS) 
     """
     apart = one - other
     return math.exp(-(apart * apart) / (2.0 * sigma * sigma))
-
-
-def active_hours_after(
-    hours: float, elapsed: float, *, max_pause: float = MAX_PAUSE_HOURS
-) -> float:
-    """Advance a scope's clock by the time since its last use, of which at most an hour counts.
-
-    The clock never goes back, even if the wall clock does. The query ``graph.advance_clock``
-    computes the same in the database; this function is the reference for its tests.
-
-    Parameters
-    ----------
-    hours
-        Reading of the clock at the last use; hours of use, >= 0.
-    elapsed
-        Wall-clock hours since the last use; negative if the wall clock was set back.
-
-    >>> active_hours_after(5.0, 0.25), active_hours_after(5.0, 100.0), active_hours_after(5.0, -3.0)
-    (5.25, 6.0, 5.0)
-    """
-    return hours + min(max(elapsed, 0.0), max_pause)

@@ -15,7 +15,6 @@ import neo4j
 import pytest
 
 from memoria.errors import InvalidInputError, ScopeError, UnavailableError
-from memoria.formulas.plasticity import oja, strengthened
 from memoria.graph.vocabulary import CO_ACTIVATED
 from memoria.learn import MAX_USE_TIMES, LearnConfig, Learner, consolidation, events
 from memoria.learn.events import MAX_QUESTION_CHARS, MAX_QUESTIONS
@@ -29,6 +28,7 @@ from memoria.store.queries import Query, load, root
 from memoria.types import Activation, LoggedChange, Memory, Relation, Seed, SuppressionKind, Trace
 from memoria.writer import GraphWriter
 from tests.effort import effort
+from tests.oracle.learning import oja, strengthened
 from tests.traces import path, trace
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)

@@ -26,7 +26,6 @@ from memoria.errors import (
     ScopeError,
     UnavailableError,
 )
-from memoria.formulas.recency import active_hours_after
 from memoria.graph.clock import advance_clock
 from memoria.graph.server_facts import probe
 from memoria.graph.vocabulary import ORIGIN_SIMILARITY, SIMILAR, clock_key
@@ -43,6 +42,7 @@ from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS
 from tests.effort import effort
 from tests.integration.doctor.plans import few_plans
+from tests.oracle.learning import active_hours_after
 from tests.oracle.links import Item, LinkedScope, cosine
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)

@@ -12,13 +12,7 @@ from hypothesis import strategies as st
 
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.formulas import plasticity
-from memoria.formulas.plasticity import (
-    counts_as_affinity,
-    decayed,
-    oja,
-    oja_terms,
-    strengthened,
-)
+from memoria.formulas.plasticity import decayed, oja_terms
 from memoria.learn import LearnConfig, is_more_specific
 from memoria.learn.consolidation import LearnedEdge, decide
 from memoria.learn.events import event_id_of, event_key
@@ -26,10 +20,10 @@ from memoria.learn.specific import overrides
 from memoria.learn.trails import EdgeKey, active, checked_ids, co_active, edges_to
 from memoria.types import Path
 from tests.for_each import for_each
+from tests.oracle.learning import oja, strengthened
 from tests.traces import hop, path, trace
 
 unit = st.floats(0.0, 1.0)
-DAY = 86_400.0
 
 
 def test_constants_are_those_of_the_sources() -> None:
@@ -136,22 +130,6 @@ class TestDecayed:
 
     def test_a_gain_is_halved_in_sixty_nine_hours(self) -> None:
         assert decayed(1.0, 0.5, math.log(2) / 0.01) == pytest.approx(0.75)
-
-
-class TestThreeInSevenDays:
-    @pytest.mark.parametrize(
-        ("times", "counts"),
-        [
-            ([], False),
-            ([5 * DAY], False),
-            ([4 * DAY, 5 * DAY], True),
-            ([-1 * DAY, 5 * DAY], False),
-            ([0.0, 5 * DAY], False),  # seven days ago to the second
-            ([0.1, 5 * DAY], True),
-        ],
-    )
-    def test_the_third_in_the_window_counts(self, times: list[float], counts: bool) -> None:
-        assert counts_as_affinity(times, 7 * DAY) is counts
 
 
 class TestMoreSpecific:

@@ -25,7 +25,7 @@ from memoria.formulas.edge_score import (
     composite_score,
     jaccard,
 )
-from memoria.formulas.recency import SIGMA_HOURS, active_hours_after, temporal_proximity
+from memoria.formulas.recency import SIGMA_HOURS, temporal_proximity
 from memoria.learn.link import CompositeLinkConfig, SimilarityLinkConfig
 from memoria.learn.link.choose import Link, MemoryFacts, choose_links, facts_of
 from memoria.learn.link.cosines import (
@@ -37,6 +37,7 @@ from memoria.learn.link.cosines import (
     unrelated_texts,
 )
 from tests.for_each import for_each
+from tests.oracle.learning import active_hours_after
 
 TOLERANCE = 1e-9
 TAGS = st.frozensets(st.sampled_from("abcdef"))
