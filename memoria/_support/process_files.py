@@ -1,6 +1,7 @@
-"""Say in memoria's folder what this process does, so that others can tell when it was killed.
+"""Files of which others never see a part, and files that say what this process does.
 
-In: a file, facts. Out: the file, while the block runs. Writes and removes files.
+In: the name of a file; facts. Out: the file, once the block ends, or while it runs. Writes and
+removes files.
 """
 
 from __future__ import annotations
@@ -11,6 +12,19 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
+
+
+@contextmanager
+def replacing(file: Path) -> Iterator[Path]:
+    """Give a name to write to; what is there gets the name of the file if no error occurs."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    partial = file.with_name(f".{file.name}.{uuid4().hex}.part")
+    try:
+        yield partial
+        partial.replace(file)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 @contextmanager

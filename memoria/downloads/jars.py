@@ -13,10 +13,10 @@ import logging
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from uuid import uuid4
 
 from memoria._support.extras import install_command
 from memoria._support.home import cache_folder
+from memoria._support.process_files import replacing
 from memoria._support.progress import ProgressCallback, silent
 from memoria.downloads.lock import Lock, LockedJar, package_lock
 from memoria.errors import ChecksumError, LocalServerError
@@ -151,13 +151,8 @@ class _Checked:
         return files if isinstance(files, dict) else {}
 
     def _write(self, files: dict[str, object]) -> None:
-        self.notes.parent.mkdir(parents=True, exist_ok=True)
-        partial = self.notes.with_name(f".{self.notes.name}.{uuid4().hex}")
-        try:
+        with replacing(self.notes) as partial:
             partial.write_text(json.dumps({"files": files}), encoding="utf-8")
-            partial.replace(self.notes)
-        finally:
-            partial.unlink(missing_ok=True)
 
 
 def check_file(path: Path, jar: LockedJar) -> None:
@@ -222,15 +217,9 @@ def _copy_all(
         )
     report("jars", 0, len(jars))
     for done, (jar, path) in enumerate(found.items(), start=1):
-        target = cache / jar.path
-        partial = target.with_name(f".{target.name}.{uuid4().hex}.part")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
+        with replacing(cache / jar.path) as partial:
             shutil.copyfile(path or source, partial)
             _check_copy(path or source, partial, jar)
-            partial.replace(target)
-        finally:
-            partial.unlink(missing_ok=True)
         report("jars", done, len(jars))
 
 

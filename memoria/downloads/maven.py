@@ -12,7 +12,6 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from uuid import uuid4
 
 import requests
 import tenacity
@@ -21,6 +20,7 @@ from requests.utils import get_auth_from_url, urldefragauth
 from urllib3.util.retry import Retry
 
 from memoria._support.home import repositories
+from memoria._support.process_files import replacing
 from memoria._support.progress import ProgressCallback
 from memoria.downloads.lock import LockedJar
 from memoria.errors import ChecksumError, LocalServerError
@@ -90,7 +90,6 @@ class _Downloads:
     def _try(self, url: str, credentials: tuple[str, str], jar: LockedJar) -> bool:
         """Download ``url``, again if the connection broke; return False if it does not exist."""
         target = self._cache / jar.path
-        partial = target.with_name(f".{target.name}.{uuid4().hex}.part")
         auth = credentials if any(credentials) else None  # None: as a file .netrc says
         with self._session().get(url, auth=auth, stream=True, timeout=TIMEOUT_S) as response:
             if response.status_code == requests.codes.not_found:
@@ -101,8 +100,7 @@ class _Downloads:
                     f"{url} answered with a page, not with a jar (was it the login page of a "
                     "proxy?); check the network and try again"
                 )
-            target.parent.mkdir(parents=True, exist_ok=True)
-            try:
+            with replacing(target) as partial:
                 found = _save(response, partial, jar.size)
                 if found != jar.sha256:
                     raise ChecksumError(
@@ -113,9 +111,6 @@ class _Downloads:
                         expected=jar.sha256,
                         found=found,
                     )
-                partial.replace(target)
-            finally:
-                partial.unlink(missing_ok=True)
         return True
 
     def _session(self) -> requests.Session:

@@ -14,8 +14,8 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
-from uuid import uuid4
 
+from memoria._support.process_files import replacing
 from memoria._support.progress import ProgressCallback
 from memoria.downloads.jars import resolve_jars, sets_in
 from memoria.errors import ChecksumError, LocalServerError
@@ -170,7 +170,8 @@ def _extract(
                     raise LocalServerError(damaged)
                 contents[path] = content
         for path, content in contents.items():
-            _write_atomically(path, content)
+            with replacing(path) as partial:
+                partial.write_bytes(content)
     except (KeyError, zipfile.BadZipFile, zlib.error) as exc:
         raise LocalServerError(damaged) from exc
     except OSError as exc:
@@ -179,14 +180,3 @@ def _extract(
             f"({exc.strerror}): make room, or choose another folder by MEMORIA_HOME"
         ) from exc
     return contents
-
-
-def _write_atomically(path: Path, content: bytes) -> None:
-    """Write to another name first, so that ``path`` never holds half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{uuid4().hex}.part")
-    try:
-        partial.write_bytes(content)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
