@@ -30,7 +30,7 @@ from memoria.importers.chats import (
 )
 from memoria.importers.chats.archive import open_export
 from memoria.importers.chats.databases import TABLES, is_sqlite, sqlite_rows
-from memoria.importers.chats.parsing import placed_items
+from memoria.importers.chats.parsing import items_of
 
 #: The reader of each format.
 READERS: dict[str, Callable[..., Iterator[Any]]] = {
@@ -95,11 +95,9 @@ def detect_format(path: str | PathLike[str]) -> str:
                 return format_
         name = next(iter(export.find(chatgpt.FILES) or export.find(_ANY_JSON)), None)
         if name is not None:
-            with export.opened(name) as read:
-                items = placed_items(read, f"{export.place(name)}: element")
-                for _, item in islice(items, MAX_ITEMS):
-                    if (found := _format_of(item)) is not None:
-                        return found
+            for _, item in islice(items_of(export, name, "element"), MAX_ITEMS):
+                if (found := _format_of(item)) is not None:
+                    return found
     raise InvalidInputError(
         f"{fspath(path)}: can't tell which program this is from: name the format, one of "
         f"{', '.join(FORMATS)}",

@@ -24,8 +24,8 @@ from memoria.importers.chats.parsing import (
     as_list,
     as_map,
     digest,
+    items_of,
     messages_of,
-    placed_items,
     string_in,
     time_in,
 )
@@ -85,13 +85,12 @@ def read_gemini(
 
 def _activities(export: Export, name: str, aside: Aside) -> Iterator[list[Message]]:
     """Yield the messages of each activity, the newest first, in the order of the export."""
-    with export.opened(name) as read:
-        for place, item in placed_items(read, f"{export.place(name)}: activity"):
-            made: list[Message] = []
-            with aside.at(place):
-                made = _activity(as_map(item, "an activity"), aside)
-            if made:
-                yield made
+    for place, item in items_of(export, name, "activity"):
+        made: list[Message] = []
+        with aside.at(place):
+            made = _activity(as_map(item, "an activity"), aside)
+        if made:
+            yield made
 
 
 def _activity(fields: Mapping[str, Any], aside: Aside) -> list[Message]:

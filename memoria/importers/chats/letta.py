@@ -6,11 +6,11 @@ memories. Reads files.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from os import PathLike
 from typing import Any
 
+from memoria._support import foreign
 from memoria.errors import InvalidInputError
 from memoria.importers.chats.parsing import (
     Aside,
@@ -144,7 +144,7 @@ def _calls(fields: Mapping[str, Any]) -> list[tuple[object, dict[str, Any]]]:
     """Return the tools that a message calls, each with its arguments."""
     calls = (as_map(item, "tool_calls") for item in as_list(fields.get("tool_calls"), "tool_calls"))
     called = [as_map(call.get("function") or {}, "function") for call in calls]
-    return [(each.get("name"), _object(string_in(each, "arguments") or "")) for each in called]
+    return [(each.get("name"), foreign.json_map(string_in(each, "arguments"))) for each in called]
 
 
 def _message(
@@ -165,7 +165,7 @@ def _message(
             said.append(given["message"])
         else:
             aside.left_out("tool call")
-    packed = _object(text) if role == "user" else {}
+    packed = foreign.json_map(text) if role == "user" else {}
     if packed.get("type") == "user_message" and isinstance(packed.get("message"), str):
         said = [packed["message"]]
     elif packed.get("type") or role not in _ROLES:
@@ -177,14 +177,3 @@ def _message(
         role=_ROLES[role],
         created_at=time_in(fields, "created_at"),
     )
-
-
-def _object(text: str) -> dict[str, Any]:
-    """Return the object that a text is; empty if it is another text."""
-    if not text.startswith("{"):
-        return {}
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}

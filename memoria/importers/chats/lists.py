@@ -23,10 +23,10 @@ from memoria.importers.chats.parsing import (
     as_list,
     as_map,
     digest,
+    items_of,
     map_in,
     messages_of,
     only_says_done,
-    placed_items,
     reasons_in,
     string_in,
     texts_of,
@@ -126,24 +126,23 @@ def _read(
 ) -> Iterator[Conversation]:
     with open_export(path) as export:
         for name in export.needed(FILES, "file with the ending .json or .jsonl"):
-            with export.opened(name) as read:
-                items = placed_items(read, f"{export.place(name)}: element")
-                for place, item in items:
-                    fields: Mapping[str, Any] = {}
-                    messages: Iterable[tuple[str, Any]] = ()
-                    if is_message(item):  # and so are all that follow
-                        messages = chain([(place, item)], items)
-                    else:
-                        with aside.at(place):
-                            fields = {"messages": item} if isinstance(item, list) else item
-                            messages = _messages_in(as_map(fields, "a conversation"), place)
-                    said = _Chain(fields_of, aside)
-                    said.add(messages)
-                    found = None
+            items = items_of(export, name, "element")
+            for place, item in items:
+                fields: Mapping[str, Any] = {}
+                messages: Iterable[tuple[str, Any]] = ()
+                if is_message(item):  # and so are all that follow
+                    messages = chain([(place, item)], items)
+                else:
                     with aside.at(place):
-                        found = said.conversation(fields, source)
-                    if found is not None:
-                        yield found
+                        fields = {"messages": item} if isinstance(item, list) else item
+                        messages = _messages_in(as_map(fields, "a conversation"), place)
+                said = _Chain(fields_of, aside)
+                said.add(messages)
+                found = None
+                with aside.at(place):
+                    found = said.conversation(fields, source)
+                if found is not None:
+                    yield found
 
 
 def _messages_in(fields: Mapping[str, Any], place: str) -> list[tuple[str, Any]]:

@@ -102,9 +102,7 @@ def read_elements(
         Name of an element in errors.
     """
     for name in names:
-        with export.opened(name) as read:
-            items = placed_items(read, f"{export.place(name)}: {what}")
-            yield from parsed(items, f"a {what}", parse, aside)
+        yield from parsed(items_of(export, name, what), f"a {what}", parse, aside)
 
 
 def parsed(
@@ -124,17 +122,19 @@ def parsed(
         yield from found
 
 
-def placed_items(read: Callable[[int], bytes], place: str) -> Iterator[tuple[str, Any]]:
-    """Yield the elements of a file, each with its place: the one given, and a number from 1."""
-    items = read_items(read)
-    for number in count(1):
-        try:
-            item = next(items)
-        except StopIteration:
-            return
-        except InvalidInputError as exc:
-            raise at_place(exc, f"{place} {number}") from exc
-        yield f"{place} {number}", item
+def items_of(export: Export, name: str, what: str) -> Iterator[tuple[str, Any]]:
+    """Yield the elements of a file, each with its place: the file, ``what``, a number from 1."""
+    with export.opened(name) as read:
+        items = read_items(read)
+        for number in count(1):
+            place = f"{export.place(name)}: {what} {number}"
+            try:
+                item = next(items)
+            except StopIteration:
+                return
+            except InvalidInputError as exc:
+                raise at_place(exc, place) from exc
+            yield place, item
 
 
 class PlacedLine(NamedTuple):

@@ -25,9 +25,9 @@ from memoria.importers.chats.parsing import (
     OnLeftOut,
     as_list,
     as_map,
+    items_of,
     map_in,
     messages_of,
-    placed_items,
     string_in,
     whole,
 )
@@ -55,8 +55,6 @@ class Directory:
         Ids of users that are programs.
     channels
         Id and title of a conversation by the name of its folder.
-    channel_names
-        Names of channels by their ids.
     keep_bots
         Whether what programs say is read.
     deleted
@@ -140,17 +138,16 @@ def _changes(
     """Return which messages of a channel were deleted, and the edited ones, on whatever day."""
     deleted, edited = set[str](), dict[str, Mapping[str, Any]]()
     for name in files:
-        with export.opened(name) as read:
-            for _, item in placed_items(read, f"{export.place(name)}: message"):
-                subtype = item.get("subtype") if isinstance(item, dict) else None
-                if subtype == DELETED:
-                    deleted.add(str(item.get("deleted_ts")))
-                elif subtype == EDITED and isinstance(message := item.get("message"), dict):
-                    id_ = str(message.get("ts"))
-                    if message.get("subtype") == GONE:
-                        deleted.add(id_)
-                    else:
-                        edited[id_] = message
+        for _, item in items_of(export, name, "message"):
+            subtype = item.get("subtype") if isinstance(item, dict) else None
+            if subtype == DELETED:
+                deleted.add(str(item.get("deleted_ts")))
+            elif subtype == EDITED and isinstance(message := item.get("message"), dict):
+                id_ = str(message.get("ts"))
+                if message.get("subtype") == GONE:
+                    deleted.add(id_)
+                else:
+                    edited[id_] = message
     return frozenset(deleted), edited
 
 
@@ -180,29 +177,28 @@ def _messages(
     there, it is yielded with the edit.
     """
     found: dict[str, tuple[list[Message], str | None]] = {}
-    with export.opened(name) as read:
-        for place, item in placed_items(read, f"{export.place(name)}: message"):
-            with aside.at(place):
-                fields = as_map(item, "a message")
-                subtype = string_in(fields, "subtype")
-                if subtype == DELETED:
+    for place, item in items_of(export, name, "message"):
+        with aside.at(place):
+            fields = as_map(item, "a message")
+            subtype = string_in(fields, "subtype")
+            if subtype == DELETED:
+                aside.left_out("deleted")
+                continue
+            if subtype == EDITED:
+                fields = map_in(fields, "message")
+            id_ = string_in(fields, "ts") or ""
+            if id_ in known.deleted or (subtype == EDITED and id_ in applied):
+                if fields.get("subtype") == GONE:
                     aside.left_out("deleted")
-                    continue
-                if subtype == EDITED:
-                    fields = map_in(fields, "message")
-                id_ = string_in(fields, "ts") or ""
-                if id_ in known.deleted or (subtype == EDITED and id_ in applied):
-                    if fields.get("subtype") == GONE:
-                        aside.left_out("deleted")
-                    continue
-                if id_ in known.edited:
-                    applied.add(id_)
-                    fields = {**_lasting(fields), **known.edited[id_]}
-                    fields.setdefault("edited", {"ts": id_})
-                made = _message(fields, known, aside)
-                thread = string_in(fields, "thread_ts")
-                if made:
-                    found[str(made[0].id)] = made, thread
+                continue
+            if id_ in known.edited:
+                applied.add(id_)
+                fields = {**_lasting(fields), **known.edited[id_]}
+                fields.setdefault("edited", {"ts": id_})
+            made = _message(fields, known, aside)
+            thread = string_in(fields, "thread_ts")
+            if made:
+                found[str(made[0].id)] = made, thread
     for messages, thread in found.values():
         yield from ((message, thread) for message in messages)
 
@@ -324,8 +320,7 @@ def _listed(export: Export, root: str, files: Iterable[str]) -> Iterator[tuple[s
     """Yield the entries of lists of users or channels, with their places."""
     for name in files:
         if root + name in export.names:
-            with export.opened(root + name) as read:
-                yield from placed_items(read, f"{export.place(root + name)}: entry")
+            yield from items_of(export, root + name, "entry")
 
 
 def _name(profile: Mapping[str, Any]) -> str | None:

@@ -25,9 +25,9 @@ from memoria.importers.chats.parsing import (
     as_list,
     digest,
     id_in,
+    items_of,
     map_in,
     parsed,
-    placed_items,
     string_in,
     texts_of,
     time_in,
@@ -123,9 +123,8 @@ def read_objects(
     with open_export(path) as export:
         what = "file with the ending .json or .jsonl"
         for name in export.needed(FILES, what, anywhere=True):
-            with export.opened(name) as read:
-                items = placed_items(read, f"{export.place(name)}: element")
-                yield from parsed(_unfolded(items, lists), "an element", parse, aside)
+            items = items_of(export, name, "element")
+            yield from parsed(_unfolded(items, lists), "an element", parse, aside)
 
 
 def _unfolded(

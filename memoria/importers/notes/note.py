@@ -40,8 +40,6 @@ class Folder:
 
     Attributes
     ----------
-    source
-        The source of the documents.
     links
         Finds the other notes.
     left_out
