@@ -36,8 +36,6 @@ def exploration_config(
 
     Parameters
     ----------
-    strategy
-        Name of the strategy.
     transfer
         Settings of transfer energy that have options of their own; None: not given.
     settings

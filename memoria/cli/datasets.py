@@ -77,8 +77,6 @@ class EmbeddedDataset:
 
     Attributes
     ----------
-    dataset
-        The dataset.
     embedder
         Makes the vectors of questions, and of memories unless ``use_supplied``; None searches by
         words only.

@@ -64,8 +64,6 @@ class Fixed:
 
     Attributes
     ----------
-    check
-        Name of the check.
     changed
         Number of memories, edges or indexes that the remedy changed.
     done
@@ -92,8 +90,6 @@ class Hub:
 
     Attributes
     ----------
-    id, scope
-        Id and scope of the memory.
     degree
         Number of its RELATES edges, in both directions.
     lost

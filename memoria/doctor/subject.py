@@ -60,8 +60,6 @@ class Subject:
 
     Attributes
     ----------
-    store
-        The database.
     facts
         Facts about its server.
     recorded

@@ -45,8 +45,6 @@ class Answer:
 
     Attributes
     ----------
-    question
-        The question.
     before
         Ids in the order of the recall, best first; a message has the rank of its best part.
     ids, features

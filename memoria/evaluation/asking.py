@@ -26,8 +26,6 @@ class Run:
 
     Attributes
     ----------
-    method
-        Name of the method.
     rankings
         Id of a question -> ids of memories, best first; questions in the order in which they were
         asked.

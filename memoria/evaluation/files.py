@@ -41,8 +41,6 @@ class Entry:
     ----------
     place
         File and line, as messages name them.
-    fields
-        The fields of the line.
     """
 
     place: str

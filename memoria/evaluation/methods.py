@@ -29,8 +29,6 @@ class Bench:
 
     Attributes
     ----------
-    store, dataset
-        The database, and the dataset in it.
     embedder
         Makes the vectors of the questions, or None.
     config

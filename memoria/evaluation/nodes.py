@@ -28,8 +28,6 @@ class Node:
     ----------
     memory
         The memory, without a vector.
-    conversation
-        Name of its conversation, or None.
     """
 
     memory: Memory

@@ -30,8 +30,6 @@ class ReportRow:
     ----------
     category
         The questions of the row: one category, ``all``, or ``all but`` the excluded categories.
-    questions
-        Number of questions.
     figures
         ``recall@k`` and ``full@k`` for each k -> mean and interval.
     """
@@ -47,8 +45,6 @@ class MethodReport:
 
     Attributes
     ----------
-    method
-        Name of the method.
     rows
         One row per category, by name, then the totals; the last row is the headline.
     p50_s, p95_s
@@ -88,20 +84,14 @@ class Report:
 
     Attributes
     ----------
-    dataset, split
-        Names of the dataset and of its split.
     questions
         Number of questions that were asked.
     scopes, memories, items, edges
         Size of the dataset; items are the ranked memories. For chats, items are the messages, and
         memories and edges are None: their numbers are not known. All three are None for a graph
         that was in the database already.
-    ks
-        The k of recall@k.
     excluded
         Categories that the headline leaves out.
-    methods, differences
-        The figures.
     left_out
         Reason -> number of lines of the dataset that were left out for it.
     """

@@ -28,8 +28,6 @@ class Joint:
 
     Attributes
     ----------
-    memories
-        The memories.
     query
         ``ingest.memories``, for the vectors that are live.
     nodes, edges

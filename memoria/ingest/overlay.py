@@ -50,8 +50,6 @@ class OverlayReport:
 
     Attributes
     ----------
-    scope
-        The scope of the copy.
     written
         Memories and edges written, of which some are new; and those left out, with reasons.
     ended

@@ -48,8 +48,6 @@ class Tables:
     ----------
     folder
         Folder of the files; created if it does not exist.
-    scope
-        Scope of all memories.
     now
         ``created_at`` of memories and relations without one, but for undated memories; aware.
 

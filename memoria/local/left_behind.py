@@ -28,15 +28,7 @@ _GIVEN_UP_S = 3_600.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftBehind:
-    """A file or folder that a killed process would have removed.
-
-    Attributes
-    ----------
-    path
-        Where it is.
-    what
-        What it contains.
-    """
+    """A file or folder that a killed process would have removed."""
 
     path: Path
     what: str

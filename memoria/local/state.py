@@ -31,8 +31,6 @@ class ServerInfo:
     ----------
     uri
         Bolt address, on the loopback interface.
-    user
-        User name.
     password_file
         File with the password, readable by its owner only.
     pid

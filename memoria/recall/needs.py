@@ -45,8 +45,6 @@ class NeedsRequest:
     ----------
     ids
         Ids of the memories whose needs are followed.
-    scope
-        Scope of the memories.
     validity
         Which memories may be needed.
     max_weight

@@ -68,8 +68,6 @@ class Subjects:
 
         Parameters
         ----------
-        vector
-            Vector of the question.
         like
             How close it is to small talk.
         until

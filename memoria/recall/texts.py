@@ -64,8 +64,6 @@ class Found:
         Explorations whose paths may lack texts.
     hits
         Hits of the search that are not seeds.
-    needed
-        What the seeds need.
     early
         Memories that were read while exploring was slow, in case later queries fail.
     unrelated

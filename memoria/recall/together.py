@@ -179,8 +179,6 @@ class Together:
 
     Attributes
     ----------
-    scopes
-        The scopes, in order.
     found
         The results, under these ids.
     named

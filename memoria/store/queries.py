@@ -129,8 +129,6 @@ class Query:
         although the first time has changed the graph already (``again: same``).
     text
         The Cypher, without its header.
-    columns
-        The names of the columns.
     changes
         Whether a second run may get another answer, because the first has changed the graph.
     """

@@ -26,8 +26,6 @@ class Question:
     ----------
     query, query_tags
         As in `GraphRetriever.recall`.
-    scope
-        Scope to recall from.
     config
         Settings of the recall.
     """

@@ -58,8 +58,6 @@ class Ticket:
 
     Attributes
     ----------
-    text
-        The secret.
     until_s
         When it ends, by the monotonic clock; seconds.
     """

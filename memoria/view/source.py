@@ -34,10 +34,6 @@ class Saved:
 
     Attributes
     ----------
-    name
-        Name of the file.
-    document
-        What it holds.
     trace
         The same as a trace.
     """

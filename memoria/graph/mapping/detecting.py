@@ -52,8 +52,6 @@ class Proposal:
 
     Attributes
     ----------
-    mapping
-        The mapping.
     based_on
         Name of the known graph that it began with; None if the samples alone speak.
     counts

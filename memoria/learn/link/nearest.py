@@ -39,8 +39,6 @@ class NearestRequest:
 
     Attributes
     ----------
-    scope
-        Scope to search in.
     candidates
         How many of the nearest memories to find, not counting the memory itself; >= 1.
     dialect

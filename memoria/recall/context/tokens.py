@@ -61,8 +61,6 @@ class _Kept(dict[str, int]):
 
     Parameters
     ----------
-    count
-        Counts a text.
     most, most_chars
         Counts are kept for so many texts, each of up to so many characters.
     """

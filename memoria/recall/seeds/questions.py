@@ -110,8 +110,6 @@ class Apart:
 
     Attributes
     ----------
-    ids
-        All of them.
     echoes
         Those that say no more than the query.
     """

@@ -60,16 +60,12 @@ class SeedRequest:
         The user's words, in any form; a blank text means a search by vector alone.
     vector
         Embedding of the query; None means a search by words alone.
-    scope
-        Scope to search in.
     where
         Filter: only matching memories are hits.
     dialect
         How this server searches vectors: ``search`` or ``procedure``.
     generation
         That of the vectors to compare ``vector`` with; see `ServerFacts`.
-    config
-        Settings.
     until
         Time of the loop's clock at which the search must be over; seconds.
     enough_at

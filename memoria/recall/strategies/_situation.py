@@ -30,8 +30,6 @@ class Situation:
         How often it was said to have helped, and how often to have been wrong.
     priority
         0 to 1; None if not known.
-    kinds
-        Its kind and its category.
     """
 
     when: Mapping[str, Any] = field(default_factory=dict)
