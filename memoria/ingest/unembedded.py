@@ -20,6 +20,7 @@ from typing import Any
 from uuid import uuid4
 
 from memoria._support.checks import check_kind
+from memoria._support.prefetch import Prefetch
 from memoria._support.progress import ProgressCallback
 from memoria._support.throttling import throttled_warning
 from memoria._support.wording import number_of
@@ -278,9 +279,6 @@ async def keep_embedding(store: Store, embedder: Embedder) -> AsyncIterator[None
                 throttled_warning(log, "vectors are made later: %s", type(exc).__name__)
             await asyncio.sleep(_EVERY_S)
 
-    task = asyncio.create_task(work())
-    try:
+    async with Prefetch[None]() as ahead:
+        ahead.start(work())
         yield
-    finally:
-        task.cancel()
-        await asyncio.wait([task])

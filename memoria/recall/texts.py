@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence, Set
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 
+from memoria._support.prefetch import Prefetch
 from memoria._support.throttling import throttled_warning
 from memoria.errors import MemoriaError
 from memoria.graph.connectors import is_connector
@@ -109,12 +110,9 @@ async def read_early(
         with suppress(MemoriaError):  # missing texts are read, and reported, later
             found.update(await hydrate(store, ids, scope=scope, until=until))
 
-    task = asyncio.create_task(read())
-    try:
+    async with Prefetch[None]() as ahead:
+        ahead.start(read())
         yield found
-    finally:
-        task.cancel()
-        await asyncio.wait([task])
 
 
 async def complete(

@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from memoria._support.prefetch import Prefetch
 from memoria.errors import MemoriaError
 from memoria.graph.hydrate import hydrate
 from memoria.graph.server_facts import server_facts, was_set_up
@@ -159,9 +160,6 @@ async def warming(store: Store, *, scope: str, config: RetrieverConfig) -> Async
         except MemoriaError as exc:
             log.info("the plans of recalls could not be warmed (%s)", type(exc).__name__)
 
-    task = asyncio.create_task(warm())
-    try:
+    async with Prefetch[None]() as ahead:
+        ahead.start(warm())
         yield
-    finally:
-        task.cancel()
-        await asyncio.wait([task])
