@@ -51,13 +51,7 @@ def parse_json(raw: bytes) -> Any:
 
 
 def check_containers(raw: bytes | str) -> None:
-    """Refuse a JSON text that may have more lists and objects than fit into memory.
-
-    Raises
-    ------
-    InvalidInputError
-        It has too many.
-    """
+    """Refuse a JSON text that may have more lists and objects than fit into memory."""
     if len(raw) <= MAX_CONTAINERS:
         return
     count = (
@@ -98,13 +92,7 @@ def is_own(path: Path) -> bool:
 
 
 def check_ratio(packed: int, unpacked: int) -> None:
-    """Refuse an archive that unpacks to implausibly many bytes.
-
-    Raises
-    ------
-    ValueError
-        The archive unpacks to too many bytes.
-    """
+    """Refuse an archive that unpacks to implausibly many bytes."""
     if unpacked > max(UNSUSPICIOUS_BYTES, MAX_PACKED_RATIO * packed):
         raise ValueError(f"{packed} bytes unpack to {unpacked}: nothing that was written does")
 

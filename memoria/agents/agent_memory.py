@@ -240,11 +240,6 @@ class AgentMemory(AgentReader):
 
         Labels avoid the ids that their recall found, but not those of the rest of the scope. With
         ``recall_id``, they are those of that recall.
-
-        Raises
-        ------
-        InvalidInputError
-            A name may mean two memories.
         """
         ids = self._named(names, recall_id)
         if recall_id is not None:

@@ -477,13 +477,7 @@ class AgentReader:
         }
 
     def _named(self, names: Iterable[str], recall_id: str | None = None) -> tuple[str, ...]:
-        """Return the ids of memories of the own scope for their labels or ids, each once.
-
-        Raises
-        ------
-        InvalidInputError
-            A memory is of another scope, which can only be read here.
-        """
+        """Return the ids of memories of the own scope for their labels or ids, each once."""
         own = self.retriever.scope
         places = [self.recalls.place_of(self._reads, name, recall_id) for name in names]
         for scope, _ in places:

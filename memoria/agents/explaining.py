@@ -21,11 +21,6 @@ def ranked_in(recall: Recall, memory_id: str, scope: str = "") -> tuple[int, Ran
     """Return the rank of a memory in a recall, from 1, and what is known of it there.
 
     Without a scope, the best of those with the id.
-
-    Raises
-    ------
-    InvalidInputError
-        The recall did not find the memory.
     """
     for rank, found in enumerate(recall.ranked, start=1):
         if found.id == memory_id and scope in ("", found.scope):

@@ -90,13 +90,7 @@ class HookCall:
 
     @classmethod
     def of(cls, value: object) -> HookCall:
-        """Make a call from the data that `plain` returned.
-
-        Raises
-        ------
-        InvalidInputError
-            It is not such data.
-        """
+        """Make a call from the data that `plain` returned."""
         if not isinstance(value, dict) or value.get("event") not in get_args(Event):
             raise InvalidInputError("this is not a call of a hook", field="event")
         listed = value.get("messages") or []

@@ -76,11 +76,6 @@ def recorded_embedder(recorded: str | None) -> Embedder:
     """Return the embedder whose vectors a database holds; the default if it holds none yet.
 
     What stands in a database never names code or files: only memoria's own models are found by it.
-
-    Raises
-    ------
-    ConfigError
-        The vectors were made by another embedder, which only the caller can name.
     """
     if recorded is None or recorded in ONNX_MODELS:
         return OnnxEmbedder(recorded or DEFAULT_ONNX_MODEL)

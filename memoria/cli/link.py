@@ -37,13 +37,7 @@ MinCosine = Annotated[
 
 
 def link_config(name: str, min_score: float | None, min_cosine: float | None) -> LinkConfig | None:
-    """Return the settings of the linker that has a name; None for ``none``.
-
-    Raises
-    ------
-    ConfigError
-        A value is out of range, or the linker has no such setting.
-    """
+    """Return the settings of the linker that has a name; None for ``none``."""
     if name == "composite":
         score = CompositeLinkConfig().min_score if min_score is None else min_score
         return CompositeLinkConfig(min_score=score, min_cosine=min_cosine)

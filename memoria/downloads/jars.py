@@ -156,13 +156,7 @@ class _Checked:
 
 
 def check_file(path: Path, jar: LockedJar) -> None:
-    """Compare a file with the lock.
-
-    Raises
-    ------
-    ChecksumError
-        It is another file.
-    """
+    """Raise unless a file is the one that the lock names."""
     with path.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != jar.sha256:

@@ -78,13 +78,7 @@ class Lock:
     sets: Mapping[str, tuple[LockedJar, ...]]
 
     def jars_of(self, coordinate: str) -> tuple[LockedJar, ...]:
-        """Return the jars of a server or a model.
-
-        Raises
-        ------
-        LocalServerError
-            The lock does not have it; the message says which versions the lock has.
-        """
+        """Return the jars of a server or a model."""
         if (found := self.sets.get(coordinate)) is not None:
             return found
         name = coordinate.rpartition(":")[0]

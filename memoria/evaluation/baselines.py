@@ -157,13 +157,7 @@ def page_rank(graph: Graph, seeds: dict[str, float]) -> NDArray[np.float64]:
 
 
 def bm25_package() -> ModuleType:
-    """Import the package that counts BM25.
-
-    Raises
-    ------
-    ConfigError
-        The package is not installed; the message names the extra.
-    """
+    """Import the package that counts BM25."""
     try:
         import rank_bm25
     except ImportError as exc:

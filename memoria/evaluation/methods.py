@@ -48,13 +48,7 @@ class Bench:
 
 
 def check_method(name: str, embedder: Embedder | None) -> None:
-    """Raise if a method of this name does not exist, or if it can't be used here; opens nothing.
-
-    Raises
-    ------
-    ConfigError
-        A method of this name does not exist, or it needs vectors or a package that are missing.
-    """
+    """Raise if a method of this name does not exist, or if it can't be used here; opens nothing."""
     if name not in METHODS:
         raise ConfigError(
             f"method must be one of {', '.join(METHODS)}; got {name!r}", field="method"

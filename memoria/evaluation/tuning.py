@@ -144,13 +144,7 @@ def check_folds(datasets: Sequence[Dataset], config: EvaluationConfig, folds: in
 
 
 def check_features(names: Sequence[str]) -> None:
-    """Raise unless each name is that of a feature.
-
-    Raises
-    ------
-    ConfigError
-        A feature of that name does not exist; the message lists the features.
-    """
+    """Raise unless each name is that of a feature."""
     for name in names:
         if name not in FEATURES:
             raise ConfigError(f"no feature {name!r}; there are: {', '.join(FEATURES)}")

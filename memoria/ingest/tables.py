@@ -143,11 +143,6 @@ class Tables:
             (E,).
         progress
             Called with ``arrange``, the number of relations in their place, and their total.
-
-        Raises
-        ------
-        ValueError
-            The number of ends is not the number of relations.
         """
         starts, self._starts = self._starts, array("q")
         if not len(source) == len(target) == len(starts) - 1:

@@ -43,13 +43,7 @@ class CoActive:
 
 
 def checked_ids(ids: Iterable[str], field: str, trace: Trace | None = None) -> tuple[str, ...]:
-    """Return ids sorted, each once; with a trace, check that the recall found them.
-
-    Raises
-    ------
-    InvalidInputError
-        ``ids`` is not a list of identifiers, or the recall did not find one of them.
-    """
+    """Return ids sorted, each once; with a trace, check that the recall found them."""
     unique = check_ids(ids, field)
     if trace is not None:
         known = found_in(trace)

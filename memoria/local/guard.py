@@ -35,13 +35,7 @@ class Guard:
         return self._process.pid
 
     async def ask(self, line: str) -> int:
-        """Send one line and return the guard's answer.
-
-        Raises
-        ------
-        LocalServerError
-            The guard has ended.
-        """
+        """Send one line and return the guard's answer."""
         answer = await asyncio.to_thread(self._exchange, line.encode() + b"\n")
         if not answer.strip():
             raise LocalServerError(

@@ -38,13 +38,7 @@ async def prepare(layout: Layout, jars: list[Path]) -> str:
 
 
 def read_password(layout: Layout) -> str:
-    """Return the password of an initialised server.
-
-    Raises
-    ------
-    LocalServerError
-        The file is gone or can't be read.
-    """
+    """Return the password of an initialised server."""
     try:
         password = layout.password.read_text(encoding="utf-8").strip()
     except OSError as exc:

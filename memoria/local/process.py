@@ -44,13 +44,7 @@ def java() -> Path:
 
 
 def check_room(layout: Layout, sizes: Sizes) -> None:
-    """Refuse a start for which there is not enough room.
-
-    Raises
-    ------
-    LocalServerError
-        There is too little memory, or the disk is full.
-    """
+    """Refuse a start for which there is not enough room."""
     needed_mb = sizes.heap_mb + sizes.page_cache_mb + BESIDES_MB
     available_mb = psutil.virtual_memory().available >> 20
     if available_mb < needed_mb:

@@ -135,13 +135,7 @@ class Layout:
 
 
 def whole_version(version: str) -> str:
-    """Return the full number of a version, or of the beginning of one, such as ``5.26``.
-
-    Raises
-    ------
-    ConfigError
-        memoria does not run this version by itself.
-    """
+    """Return the full number of a version, or of the beginning of one, such as ``5.26``."""
     for known in NEO4J_VERSIONS if version else ():
         if f"{known}.".startswith(f"{version}."):
             return known

@@ -46,13 +46,7 @@ def naming(scope: str, on_path: Callable[[Path], None]) -> Callable[[Path], None
 
 
 def check_read(scopes: Iterable[str], read: Sequence[str], field: str) -> None:
-    """Check the scopes that seeds or paths name; "" is that of the retriever.
-
-    Raises
-    ------
-    InvalidInputError
-        One of them is not read.
-    """
+    """Check the scopes that seeds or paths name; "" is that of the retriever."""
     if unread := [scope for scope in scopes if scope not in ("", *read)]:
         raise InvalidInputError(
             f"{field} are of scope {unread[0]!r:.80}, which is not read: open it with also_read",

@@ -63,13 +63,7 @@ def layers_of(top: Part) -> list[Part]:
 
 
 def whole_document(data: object) -> Part:
-    """Return a document, unless it has only a part of a recall.
-
-    Raises
-    ------
-    InvalidInputError
-        It is what `brief_recall` gives.
-    """
+    """Return a document, unless it has only a part of a recall."""
     top = Part(data, "")
     if "more_paths" in top.value:
         raise InvalidInputError(

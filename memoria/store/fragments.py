@@ -31,13 +31,7 @@ class Fragment:
 
     @classmethod
     def parse(cls, text: str, name: str) -> Fragment:
-        """Read the text of the file of a fragment, whose first line is ``// fragment: name(m)``.
-
-        Raises
-        ------
-        ConfigError
-            The first line does not state this name.
-        """
+        """Read the text of the file of a fragment, whose first line is ``// fragment: name(m)``."""
         lines = text.strip().splitlines() or [""]
         head = _HEADER.fullmatch(lines[0])
         if head is None or head["name"] != name:
@@ -47,13 +41,7 @@ class Fragment:
         return cls(name=name, params=params, lines=tuple(body))
 
     def filled(self, args: tuple[str, ...]) -> list[str]:
-        """Return the lines with each parameter replaced by its argument.
-
-        Raises
-        ------
-        ConfigError
-            There are more arguments than parameters, or fewer.
-        """
+        """Return the lines with each parameter replaced by its argument."""
         if len(args) != len(self.params):
             raise ConfigError(
                 f"_shared/{self.name} takes {len(self.params)} arguments, not {len(args)}"

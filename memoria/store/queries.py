@@ -63,13 +63,7 @@ class Column:
 
     @classmethod
     def parse(cls, text: str) -> Column:
-        """Read a column with its type, such as ``tags LIST<STRING> | NULL``; or its name alone.
-
-        Raises
-        ------
-        ValueError
-            A type is unknown.
-        """
+        """Read a column with its type, such as ``tags LIST<STRING> | NULL``; or its name alone."""
         if not (match := _COLUMN.fullmatch(text)):
             raise ValueError(f"can't read the column {text!r}: write name TYPE, or its name alone")
         name, first, elements, others = match.groups(default="")

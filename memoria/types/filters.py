@@ -123,13 +123,7 @@ class MemoryFilter:
 
 
 def filter_of(where: MemoryFilter | None, kinds: Iterable[str] | None = None) -> MemoryFilter:
-    """Return the filter of a call that takes kinds by themselves, too.
-
-    Raises
-    ------
-    InvalidInputError
-        ``where`` is not a filter, or kinds are given twice.
-    """
+    """Return the filter of a call that takes kinds by themselves, too."""
     if where is None:
         return MemoryFilter(kinds=kinds)  # type: ignore[arg-type]  # checked there
     if not isinstance(where, MemoryFilter):

@@ -143,13 +143,7 @@ class Source:
             self._traces.popitem(last=False)
 
     def trace(self, recall_id: str) -> Trace:
-        """Return the trace of a recall of this session, or of a file.
-
-        Raises
-        ------
-        InvalidInputError
-            A recall with this id does not exist, or it was dropped.
-        """
+        """Return the trace of a recall of this session, or of a file."""
         for each in self.files:
             if each.trace.id == recall_id:
                 return each.trace

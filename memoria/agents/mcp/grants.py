@@ -73,13 +73,7 @@ def line_of(token: str, grant: Grant) -> str:
 
 
 def add_line(file: Path, line: str) -> None:
-    """Add a line to a file of tokens; create the file if needed, readable only by its owner.
-
-    Raises
-    ------
-    ConfigError
-        The file can't be read or written.
-    """
+    """Add a line to a file of tokens; create the file if needed, readable only by its owner."""
     try:
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         with os.fdopen(descriptor, "r+", encoding="utf-8") as opened:

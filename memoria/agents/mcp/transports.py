@@ -100,11 +100,6 @@ def listening(host: str = "127.0.0.1", port: int = 8765) -> list[socket.socket]:
     ----------
     host, port
         Name or IP address of the interface; port, 0 for any that is free.
-
-    Raises
-    ------
-    ConfigError
-        It can't be listened on.
     """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)

@@ -134,13 +134,7 @@ def checked(mapping: object) -> GraphMapping:
 
 
 def scope_of(mapping: GraphMapping | None, scope: str | None) -> str | None:
-    """Return the scope to read; of a mapped graph without scopes, the one that it is.
-
-    Raises
-    ------
-    ScopeError
-        A scope is named, but the mapping has no property for it, so it would separate nothing.
-    """
+    """Return the scope to read; of a mapped graph without scopes, the one that it is."""
     if mapping is None or mapping.has_scopes:
         return scope
     if scope not in (None, WHOLE_GRAPH):

@@ -118,11 +118,6 @@ class Translation:
             Whether the question is searched for by its vector, too. If not, a text with none of its
             words but "who" and "the" is not found, unless the question has no other words; scores
             are the same.
-
-        Raises
-        ------
-        MappingError
-            There is no vector index either, so nothing can be searched.
         """
         indexes = (*self.mapping.fulltext_indexes, *self.mapping.fact_indexes)
         if not indexes and not self.mapping.has_vectors:

@@ -59,11 +59,6 @@ class Export:
         """Return the names that match, as `find` does; with ``anywhere`` as `matching` does.
 
         A single file matches any pattern.
-
-        Raises
-        ------
-        InvalidInputError
-            No name matches; the message says that there is no ``what``.
         """
         found = self.matching(pattern) if anywhere and not self.single else self.find(pattern)
         if not found:

@@ -86,11 +86,6 @@ class Ends:
 
         If not, one end was written during the export, and the edge belongs to a later state of the
         scope.
-
-        Raises
-        ------
-        InvalidInputError
-            One of its memories was left out.
         """
         if not self.left_out.isdisjoint((source, target)):
             raise InvalidInputError("one of its memories was left out", field="target")
