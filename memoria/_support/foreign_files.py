@@ -74,8 +74,6 @@ def read_whole(source: str | PathLike[str] | BinaryIO) -> bytes:
     ------
     InvalidInputError
         The file or stream is too large.
-    OSError
-        The file can't be read.
     """
     if isinstance(source, str | PathLike):
         with Path(source).open("rb") as stream:

@@ -146,8 +146,6 @@ class AgentReader:
 
         Parameters
         ----------
-        query
-            The question, in words.
         tags
             Tags that steer the search; see `GraphRetriever.recall`.
         max_tokens

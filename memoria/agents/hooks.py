@@ -35,10 +35,6 @@ class HookCall:
 
     Attributes
     ----------
-    event
-        Which hook it is.
-    scope
-        Whose memory is meant.
     harness
         Name of the coding agent: the source of what is kept.
     session_id
@@ -131,13 +127,7 @@ def _string(value: Mapping[str, Any], key: str) -> str:
 
 
 async def answer_hook(memory: AgentMemory, call: HookCall) -> str:
-    """Return what the model gets to read; "" if there is nothing to say.
-
-    Raises
-    ------
-    MemoriaError
-        The memory can't be read or written.
-    """
+    """Return what the model gets to read; "" if there is nothing to say."""
     if call.is_empty:
         return ""
     if call.event == "stop":

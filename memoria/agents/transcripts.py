@@ -25,13 +25,7 @@ MOST = 40
 
 
 def read_transcript(file: Path, harness: Harness) -> tuple[Message, ...]:
-    """Read the last messages of a transcript; the same line always gets the same id.
-
-    Raises
-    ------
-    OSError
-        The file can't be read.
-    """
+    """Read the last messages of a transcript; the same line always gets the same id."""
     said_to = said_to_claude_code if harness == "claude" else said_to_codex
     found = []
     for place, line in _last_lines(file):

@@ -98,13 +98,7 @@ def _is_usable(scope: str, node: str) -> bool:
 async def _explore(
     subject: Subject, scope: str, seeds: Sequence[Seed], strategy: TransferEnergy
 ) -> tuple[Exploration, ...]:
-    """Explore as a recall does, without tags; return explorations in the order of the seeds.
-
-    Raises
-    ------
-    MemoriaError
-        An exploration failed.
-    """
+    """Explore as a recall does, without tags; return explorations in the order of the seeds."""
     now = asyncio.get_running_loop().time()
     request = ExploreRequest(
         strategy=strategy,

@@ -80,11 +80,6 @@ async def explain(
     ----------
     parameters
         Parameters of the query. They may be left out, since plans hardly ever depend on them.
-
-    Raises
-    ------
-    MemoriaError
-        The server can't plan the query.
     """
     return list(_steps(await store.explain(query, parameters)))
 

@@ -28,8 +28,6 @@ class Finding:
     severity
         ``ok``; ``note``: worth knowing; ``warning``: results are worse than they could be;
         ``error``: a part of memoria fails, or memories can't be found.
-    message
-        What the check found.
     remedy
         What to do about the finding, in words; "" if there is nothing to do.
     command
@@ -116,8 +114,6 @@ class Examination:
     ----------
     scope
         The examined scope; None for all scopes.
-    server
-        Facts about the server.
     settings
         Name -> value of the server's memory limits, as far as the server tells them.
     findings

@@ -60,8 +60,6 @@ class Subject:
 
     Attributes
     ----------
-    facts
-        Facts about its server.
     recorded
         Size of the vectors that the set-up recorded; None if the database was never set up.
     scope

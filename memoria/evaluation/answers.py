@@ -153,11 +153,6 @@ async def ask_features(
         ``config.retriever`` says how ``before`` is ranked: without relevance weights, by energy.
     foreign
         Further questions, which nothing in the dataset answers; see `foreign_questions`.
-
-    Raises
-    ------
-    MemoriaError
-        A recall failed.
     """
     by_energy = config.retriever.relevance is None
     retriever = config.retriever

@@ -67,8 +67,6 @@ async def ask_all(
     ------
     ConfigError
         A method of a name does not exist, or it can't be used here; see `check_method`.
-    MemoriaError
-        A recall failed.
     """
     corpus = Corpus(store, dataset.item_kinds)
     questions = chosen_questions(dataset.questions, config.limit)

@@ -63,13 +63,7 @@ def check_method(name: str, embedder: Embedder | None) -> None:
 
 
 async def make_method(name: str, bench: Bench) -> Method:
-    """Set up the method of this name: the bench's strategy, or one of `METHODS`.
-
-    Raises
-    ------
-    ConfigError
-        As `check_method`.
-    """
+    """Set up the method of this name: the bench's strategy, or one of `METHODS`."""
     if name == bench.config.strategy.name:  # of the user's own, it need not be in the registry
         return await _engine(bench, bench.config)
     check_method(name, bench.embedder)

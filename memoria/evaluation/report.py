@@ -66,8 +66,6 @@ class Difference:
 
     Attributes
     ----------
-    method, baseline
-        Names of the two methods.
     figures
         Differences of the figures of a `ReportRow`, over the questions of the headline; above 0 if
         the method is better.
@@ -143,13 +141,7 @@ def headline_questions(dataset: Dataset, config: EvaluationConfig) -> tuple[Ques
 
 
 def make_report(dataset: Dataset, runs: Sequence[Run], config: EvaluationConfig) -> Report:
-    """Score the runs.
-
-    Raises
-    ------
-    ConfigError
-        See `check_excluded`.
-    """
+    """Score the runs."""
     check_excluded([dataset], config)
     asked = chosen_questions(dataset.questions, config.limit)
     gold = {question.id: question.gold for question in asked}

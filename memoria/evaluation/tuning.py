@@ -174,8 +174,6 @@ def tune_weights(
     ------
     InvalidInputError
         No evidence was found, or no feature distinguishes evidence from other memories.
-    ConfigError
-        As `check_features`.
     """
     check_features(without)
     kept = np.array([name not in without for name in FEATURES], dtype=np.float64)

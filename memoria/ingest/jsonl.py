@@ -134,11 +134,6 @@ def raw_lines(path: str | PathLike[str]) -> Iterator[tuple[str, int, bytes]]:
     """Yield the lines of a file as they are: the file's name in messages, the number, the bytes.
 
     Of a line longer than 16 MB it yields only the beginning; `parse_object` refuses it.
-
-    Raises
-    ------
-    InvalidInputError
-        The file can't be read.
     """
     name = fspath(path)
     if name != STDIN and is_vault(Path(name)):

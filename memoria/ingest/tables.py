@@ -53,8 +53,6 @@ class Tables:
 
     Attributes
     ----------
-    memories, relations
-        Paths of the two files.
     multiline
         Whether any value written so far holds a line break.
     """

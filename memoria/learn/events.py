@@ -38,8 +38,6 @@ class Event:
 
     Attributes
     ----------
-    id
-        Unique in the scope.
     kind
         The call that makes it.
     query

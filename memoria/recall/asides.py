@@ -52,8 +52,6 @@ class Asides:
 
     Parameters
     ----------
-    embedder
-        Makes the vectors.
     kept_in
         Folder that keeps the vectors for later processes; see `KeptVectors`.
 

@@ -36,13 +36,9 @@ class RecallCall:
         Distinct tags of the query.
     auto_tags
         Whether the question itself says which tags it has.
-    where
-        Which memories to return.
     starts_anywhere
         Whether kinds, tags and metadata of ``where`` choose only what is returned, so that "Which
         films did Ada act in?" may start from Ada, who is not a film.
-    config
-        Settings of the call.
     scopes
         The scopes to read; empty where only that of the retriever is read.
     on_seeds

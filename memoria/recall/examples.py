@@ -173,8 +173,6 @@ class Examples:
 
     Parameters
     ----------
-    embedder
-        Makes the vectors.
     texts
         The examples; N.
     name

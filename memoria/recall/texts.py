@@ -122,8 +122,6 @@ async def complete(
 
     Parameters
     ----------
-    found
-        What lacks texts.
     for_ranking
         Whether to ask for the facts, too; their query returns the texts as well.
     notes

@@ -74,24 +74,12 @@ def whole_document(data: object) -> Part:
 
 
 def hits_from(data: object) -> tuple[Path, ...]:
-    """Return the other hits in the data of `plain_recall`; no hits if it has no ``hits``.
-
-    Raises
-    ------
-    InvalidInputError
-        See `explorations_from`.
-    """
+    """Return the other hits in the data of `plain_recall`; no hits if it has no ``hits``."""
     return _paths(Part(data, ""), "hits")
 
 
 def needed_from(data: object) -> tuple[Path, ...]:
-    """Return the chains of needs in the data of `plain_recall`; none if it has no ``needed``.
-
-    Raises
-    ------
-    InvalidInputError
-        See `explorations_from`.
-    """
+    """Return the chains of needs in the data of `plain_recall`; none if it has no ``needed``."""
     return _paths(Part(data, ""), "needed")
 
 
@@ -106,13 +94,7 @@ def _paths(top: Part, name: str) -> tuple[Path, ...]:
 
 
 def edges_from(data: object) -> tuple[Edge, ...]:
-    """Return the edges in the data of `plain_recall`; none if it has no ``edges``.
-
-    Raises
-    ------
-    InvalidInputError
-        See `explorations_from`.
-    """
+    """Return the edges in the data of `plain_recall`; none if it has no ``edges``."""
     return tuple(
         Edge(
             source=part.string("source"),
@@ -132,11 +114,6 @@ def ranked_from(data: object, paths: Iterable[Path]) -> tuple[RankedMemory, ...]
     ----------
     paths
         All paths in the data: of its explorations, its hits and its chains of needs.
-
-    Raises
-    ------
-    InvalidInputError
-        See `explorations_from`.
     """
     known: dict[tuple[str, ...], Path] = {}
     for path in paths:

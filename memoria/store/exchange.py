@@ -55,13 +55,7 @@ class Sent(dict[str, Any]):
 
 
 class Records(list[neo4j.Record]):
-    """The records of an answer, in their order.
-
-    Attributes
-    ----------
-    of
-        Name of the query.
-    """
+    """The records of an answer, in their order."""
 
     of = "a query"
 

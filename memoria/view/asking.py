@@ -26,8 +26,6 @@ class Question:
     ----------
     query, query_tags
         As in `GraphRetriever.recall`.
-    config
-        Settings of the recall.
     """
 
     query: str

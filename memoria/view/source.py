@@ -95,8 +95,6 @@ class Source:
     load
         Loads the model of a retriever's embedder; called before a recall, and quick once it is
         loaded.
-    files
-        Saved recalls.
     writes
         Whether the page may change memories.
     """

@@ -43,8 +43,6 @@ class Memories:
     ----------
     opening
         Opens a retriever, of any scope.
-    budget_tokens, deadline_s
-        As of `AgentMemory`.
     warm_up
         Called once the database is open; loads the embedder's model.
     """

@@ -32,8 +32,6 @@ class Grant:
     ----------
     scope
         The only scope that it can write.
-    read_only
-        Whether it can only read.
     also_read
         Further scopes that it can read.
     """

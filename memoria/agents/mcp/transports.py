@@ -45,8 +45,6 @@ class Offer:
     ----------
     command
         The command that the user called.
-    compat
-        As of `serve_stdio`.
     routes
         Port -> what it serves besides MCP and hooks.
     """
@@ -66,11 +64,6 @@ async def serve_http(
     memories: Memories, rights: Rights, offer: Offer, *, host: str, port: int
 ) -> None:
     """Serve clients over HTTP, and MCP over streamable HTTP, until the process is interrupted.
-
-    Parameters
-    ----------
-    host, port
-        As of `listening`.
 
     Raises
     ------

@@ -55,8 +55,6 @@ class Filling:
 
     Attributes
     ----------
-    embedder
-        Makes the vectors.
     old, new
         Numbers of the two generations.
     batch_size

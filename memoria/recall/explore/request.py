@@ -22,8 +22,6 @@ class ExploreRequest:
 
     Attributes
     ----------
-    strategy
-        How energy moves.
     input
         Start of the strategy: all seeds of the call, its scope and its tags.
     started

@@ -52,10 +52,6 @@ class JointRun(ABC):
         Id of each seed -> the energy it starts with.
     activation
         Id -> energy gathered so far, for the seeds that exist and each memory that received energy.
-    steps
-        Number of steps so far.
-    over
-        Whether the run has ended.
     connectors
         Ids of the connectors that the run has met: they carry energy, and are not results.
     """

@@ -22,8 +22,6 @@ class Situation:
     ----------
     when
         Predicates under which the memory holds.
-    uses
-        How often it was used.
     age_hours
         Hours since it was made; None if not known.
     confirmed, overridden

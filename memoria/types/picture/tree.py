@@ -53,8 +53,6 @@ class Branch:
         What a pointer on the edge shows.
     energy
         What flows over it, 0 to 1; its width grows with the root.
-    card
-        Where it leads.
     """
 
     above: str
@@ -110,8 +108,6 @@ def draw(trees: Sequence[Card], *, heading: str, facts: str, spoken: str, notes:
         The two lines above the trees.
     spoken
         What a screen reader says of the trees.
-    notes
-        Lines below the trees.
     """
     rows = _Rows()
     placed = [_place(tree, rows, 0) for tree in trees]
