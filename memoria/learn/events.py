@@ -1,6 +1,7 @@
-"""Learning events: their ids, and the statement that applies each event once.
+"""Learning events: their ids, the statement that applies each event once, and their undoing.
 
-In: the values that an event writes. Out: a `LearnReport`. Queries: those of `Event.query`.
+In: the values that an event writes. Out: reports. Queries: those of `Event.query`, ``learn.log``,
+``learn.undo``.
 """
 
 from __future__ import annotations
@@ -9,12 +10,11 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
 from memoria._support.checks import check_id
-from memoria._support.wording import kind_of
 from memoria.errors import InvalidInputError
 from memoria.formulas.plasticity import DAY_S, oja_terms
 from memoria.graph.vocabulary import CO_ACTIVATED, CONFLICTS, DIRECTIONAL, ORIGIN_LEARNED, clock_key
@@ -22,7 +22,7 @@ from memoria.learn.config import LearnConfig
 from memoria.learn.trails import CoActive
 from memoria.store import Store
 from memoria.store.queries import load
-from memoria.types import LearningKind, LearnReport, SuppressionKind
+from memoria.types import LearningKind, LearnReport, SuppressionKind, UndoReport
 
 #: How many times of use a memory keeps, the latest ones.
 MAX_USE_TIMES = 32
@@ -148,13 +148,6 @@ def suppression_event(
     )
 
 
-def aware(time: datetime) -> datetime:
-    """Return a time in UTC; a naive time counts as UTC."""
-    if not isinstance(time, datetime):
-        raise InvalidInputError(f"a time must be a datetime, got {kind_of(time)}")
-    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
-
-
 async def apply(store: Store, scope: str, now: datetime, event: Event) -> LearnReport:
     """Apply an event in one transaction, unless it was applied before. ``now`` is aware.
 
@@ -190,3 +183,33 @@ async def apply(store: Store, scope: str, now: datetime, event: Event) -> LearnR
         pairs=row["pairs"],
         suppressions=row["suppressions"],
     )
+
+
+async def undo_since(store: Store, scope: str, since: datetime, now: datetime) -> UndoReport:
+    """Undo the events of a scope from ``since`` on; both times are aware.
+
+    Each event takes one transaction. The newest event comes first, so that each event finds the
+    weights that it wrote, unless something else has written them since.
+    """
+    key = clock_key(scope)
+    log = await store.run(load("learn.log"), {"key": key, "since": since})
+    keys: list[str] = log[0]["events"]
+    gone = log[0]["log_since"]
+    log_since = None if gone is None else gone.to_native()
+    undo = uuid4().hex
+    events = restored = kept = 0
+    for event in keys:
+        parameters = {
+            "directional": list(DIRECTIONAL),
+            "event": event,
+            "key": key,
+            "now": now,
+            "scope": scope,
+            "undo": undo,
+        }
+        row = (await store.run(load("learn.undo"), parameters))[0]
+        if row["undone"]:
+            events += 1
+            restored += row["restored"]
+            kept += row["changes"] - row["restored"]
+    return UndoReport(since=since, events=events, restored=restored, kept=kept, log_since=log_since)

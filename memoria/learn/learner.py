@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any
-from uuid import uuid4
 
 from memoria._support.checks import check_id, check_number, check_scope, check_whole
 from memoria._support.foreign import json_map
@@ -21,7 +20,6 @@ from memoria.graph.clock import advance_clock
 from memoria.graph.pages import pages
 from memoria.graph.server_facts import require_ready
 from memoria.graph.vocabulary import (
-    DIRECTIONAL,
     META_INDEX,
     RELATED,
     SUPPRESSION_KINDS,
@@ -33,10 +31,10 @@ from memoria.learn.consolidation import Consolidation
 from memoria.learn.events import (
     Event,
     apply,
-    aware,
     co_activation_event,
     event_id_of,
     suppression_event,
+    undo_since,
     use_event,
 )
 from memoria.learn.specific import overrides
@@ -53,6 +51,7 @@ from memoria.types import (
     Trace,
     UndoReport,
 )
+from memoria.types.history import utc_time
 
 #: Most events that `Learner.log` returns, and most changes of each.
 MAX_EVENTS = 1_000
@@ -294,7 +293,7 @@ class Learner:
             Whether to report what would change, without writing.
         """
         await self._ready()
-        moment = aware(self._clock() if now is None else now)
+        moment = self._now() if now is None else utc_time(now, "now")
         return await Consolidation(self._store, self.scope, self.config, moment).run(
             dry_run=dry_run
         )
@@ -312,7 +311,7 @@ class Learner:
             Events from this time on are undone; a naive time counts as UTC.
         """
         await self._ready()
-        return await undo_since(self._store, self.scope, aware(since), aware(self._clock()))
+        return await undo_since(self._store, self.scope, utc_time(since, "since"), self._now())
 
     async def log(self, *, limit: int = 20) -> tuple[LoggedEvent, ...]:
         """Return the latest learning events, the newest first.
@@ -351,13 +350,16 @@ class Learner:
     ) -> LearnReport:
         """Strengthen edges and count uses and feedback of memories, in one event."""
         await self._ready()
-        hours = await advance_clock(self._store, scope=self.scope, now=aware(self._clock()))
+        hours = await advance_clock(self._store, scope=self.scope, now=self._now())
         edits = [[edge.source, edge.target, edge.relation, increment, []] for edge in edges]
         return await self._apply(use_event(event_id, kind, edits, memories, hours, question))
 
     async def _apply(self, event: Event) -> LearnReport:
         await self._ready()
-        return await apply(self._store, self.scope, aware(self._clock()), event)
+        return await apply(self._store, self.scope, self._now(), event)
+
+    def _now(self) -> datetime:
+        return utc_time(self._clock(), "clock")
 
     async def _ready(self) -> None:
         """Check that ids are unique: without that, an event could be applied twice."""
@@ -383,33 +385,3 @@ async def read_conditions(store: Store, scope: str) -> dict[str, dict[str, Any]]
         rows = (await store.run(load("learn.conditions"), parameters))[0]["rows"]
         found.update((id_, when) for id_, text in rows if (when := json_map(text)))
     return found
-
-
-async def undo_since(store: Store, scope: str, since: datetime, now: datetime) -> UndoReport:
-    """Undo the events of a scope from ``since`` on; both times are aware.
-
-    Each event takes one transaction. The newest event comes first, so that each event finds the
-    weights that it wrote, unless something else has written them since.
-    """
-    key = clock_key(scope)
-    log = await store.run(load("learn.log"), {"key": key, "since": since})
-    keys: list[str] = log[0]["events"]
-    gone = log[0]["log_since"]
-    log_since = None if gone is None else gone.to_native()
-    undo = uuid4().hex
-    events = restored = kept = 0
-    for event in keys:
-        parameters = {
-            "directional": list(DIRECTIONAL),
-            "event": event,
-            "key": key,
-            "now": now,
-            "scope": scope,
-            "undo": undo,
-        }
-        row = (await store.run(load("learn.undo"), parameters))[0]
-        if row["undone"]:
-            events += 1
-            restored += row["restored"]
-            kept += row["changes"] - row["restored"]
-    return UndoReport(since=since, events=events, restored=restored, kept=kept, log_since=log_since)
