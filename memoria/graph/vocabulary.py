@@ -7,8 +7,6 @@ so strategies may import this module.
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import get_args
 
@@ -20,15 +18,6 @@ from memoria.types.roles import usual_names
 
 #: Key of the metadata that `GraphWriter.remember` gives a memory, with the value true.
 REMEMBERED = "remembered"
-_REMEMBERED_ID = re.compile(r"mem-[0-9a-f]{24}")
-
-
-def is_remembered(id_: str, metadata: Mapping[str, object]) -> bool:
-    """Tell whether `GraphWriter.remember` wrote a memory.
-
-    Older versions gave it no metadata; then the id tells, if it was made of the text.
-    """
-    return metadata.get(REMEMBERED) is True or _REMEMBERED_ID.fullmatch(id_) is not None
 
 
 # --- labels and kinds of nodes --------------------------------------------------------------------

@@ -128,8 +128,7 @@ class Statement:
 def content_id(scope: str, text: str) -> str:
     """Return the id of a text in a scope: the same for all who remember this text.
 
-    Spaces and the encoding of accents do not count. `memoria.graph.vocabulary.is_remembered` knows
-    its form.
+    Spaces and the encoding of accents do not count.
 
     >>> content_id("ada", "It rains.") == content_id("ada", " It  rains.")
     True

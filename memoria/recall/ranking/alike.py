@@ -9,14 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from memoria.graph.vocabulary import is_remembered
+from memoria.graph.vocabulary import REMEMBERED
 from memoria.recall.ranking.candidates import FactsRequest
 from memoria.recall.ranking.substance import substance
 from memoria.recall.ranking.talk import ASSISTANT, USER, role_of
 from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import MemoryNode
-from memoria.types.renaming import bare_id
 
 #: How many statements, the nearest to the question, are compared with the others.
 MOST_COMPARED = 16
@@ -52,7 +51,7 @@ def statements(memories: Sequence[MemoryNode]) -> list[MemoryNode]:
 def _states(memory: MemoryNode) -> bool:
     if role_of(memory) in _STATING or memory.kind == _PREFERENCE:
         return True
-    return memory.kind == _UNSPECIFIED and is_remembered(bare_id(memory.id), memory.metadata)
+    return memory.kind == _UNSPECIFIED and memory.metadata.get(REMEMBERED) is True
 
 
 def of_user(memories: Sequence[MemoryNode]) -> list[MemoryNode]:

@@ -23,7 +23,7 @@ from memoria.recall.ranking.about import NO_SUBJECT, Subject, about
 from memoria.recall.ranking.alike import to_compare
 from memoria.recall.ranking.changes import Changes, Replacements, replacements
 from memoria.recall.ranking.config import RelevanceConfig
-from memoria.remember.statement import Statement, content_id
+from memoria.remember.statement import Statement
 from memoria.types import MemoryNode, RankedMemory
 from memoria.types.window import Tense, TimeWindow, When
 from tests.for_each import for_each
@@ -274,14 +274,6 @@ def test_events_outside_of_a_conversation_do_not_replace_each_other() -> None:
 
 
 def test_events_that_were_remembered_one_by_one_may_replace_each_other() -> None:
-    ids = [content_id("ada", one.memory.text) for one in (OLD, NEW)]
-    both = [
-        replace(one.memory, metadata={}, id=id_) for one, id_ in zip((OLD, NEW), ids, strict=True)
-    ]
-    assert to_compare(both, {ids[0]: 0.4, ids[1]: 0.5}) == ([ids[1], ids[0]], ids)
-
-
-def test_events_remembered_under_ids_of_the_caller_may_replace_each_other() -> None:
     both = [
         Statement(
             id=one.memory.id, text=one.memory.text, scope="ada", created_at=one.memory.created_at
