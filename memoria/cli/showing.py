@@ -53,7 +53,7 @@ class Showing(OptionGroup):
         if self.context_only:
             if packed:
                 print_text(packed, wrap=wrap)
-            for text in (*found.trace.degraded, *found.trace.notes):
+            for text in _warnings(found):
                 warn(text)
             return
         if not (self.all_paths or self.verbose) and (said := _nothing(found)) is not None:
@@ -101,8 +101,13 @@ def _nothing(found: Recall) -> tuple[str, ...] | None:
     trace = found.trace
     if found.context.items or not {*found.context.omitted_by_reason} <= {"relevance"}:
         return None
-    notes = [note for note in trace.notes if not note.startswith(NOTHING_RELEVANT)]
     names = ", ".join(map(one_line, trace.scopes))
     scopes = "scope" if len(trace.scopes) == 1 else "scopes"
     sentence = f"Nothing relevant in {scopes} {names}." if found.context.omitted else ""
-    return (sentence, *trace.degraded, *notes)
+    return (sentence, *_warnings(found))
+
+
+def _warnings(found: Recall) -> tuple[str, ...]:
+    """Return what a recall left out, and its notes but that nothing is relevant, which is said."""
+    notes = [note for note in found.trace.notes if not note.startswith(NOTHING_RELEVANT)]
+    return (*found.trace.degraded, *notes)

@@ -72,10 +72,13 @@ def test_a_recall_of_nothing_relevant_is_one_sentence_and_details_are_asked_for(
             trace=trace,
         )
         showing.show(found, budget=7, wrap=True)
-        return capsys.readouterr().out
+        said = capsys.readouterr()
+        return said.err if showing.context_only else said.out
 
     assert shown("relevance", showing=Showing()) == "Nothing relevant in scope alice.\nlate\n"
     assert shown(showing=Showing()) == "late\n"
     for details in (Showing(all_paths=True), Showing(verbose=True)):
         assert note in shown("relevance", showing=details)
     assert "0 of 7 tokens" in shown("budget", showing=Showing())
+    # With the context alone, `say_irrelevant` has said it.
+    assert shown("relevance", showing=Showing(context_only=True)) == "late\n"
