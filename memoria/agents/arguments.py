@@ -116,6 +116,8 @@ _CHECKED: Mapping[str, Any] = {
     "limit": Annotated[int, Field(ge=1, le=MAX_LISTED)],
     "where": RecallFilter | None,
     "as_of": _Time,
+    "created_at": _Time,
+    "valid_until": _Time,
     "messages": Annotated[
         list[Message],
         Field(min_length=1, max_length=MAX_MESSAGES),
@@ -151,7 +153,7 @@ def arguments_of(call: Call, defaults: Mapping[str, int]) -> list[inspect.Parame
     found = []
     for each in call.arguments:
         kind, default = each.annotation, each.default
-        if each.name not in call.of_programs:
+        if each.name not in call.of_programs and each.name not in _CHECKED:
             kind, default = _PLAIN.get(kind, (kind, default))
         about: Any = Field(description=call.described[each.name])
         shown: Any = Annotated[_CHECKED.get(each.name, kind), about]
@@ -168,7 +170,9 @@ def arguments_for_models(call: Call, defaults: Mapping[str, int]) -> list[inspec
     found = []
     for each in call.of_models:
         kind, default = _PLAIN.get(each.annotation, (each.annotation, each.default))
-        shown = _Strings if kind == list[str] else _CHECKED.get(each.name, kind)
+        shown = _CHECKED.get(each.name, kind)
+        if each.annotation in _PLAIN:  # a time, too, is a text for models
+            shown = _Strings if kind == list[str] else kind
         if each.name == "query":
             shown = Query
         if call.does == "writes" and each.annotation in _PLAIN and each.name not in call.head:

@@ -198,14 +198,16 @@ async def memory_remember(
     )
 
 
-def _time(text: str | None, field: str) -> datetime | None:
-    """Read a time. It comes as text, because not every framework converts arguments."""
+def _time(given: datetime | str | None, field: str) -> datetime | None:
+    """Read a time. From models it comes as text: not every framework converts arguments."""
+    if not isinstance(given, str):
+        return given
     try:
-        return datetime.fromisoformat(text) if text else None
-    except ValueError:
+        return datetime.fromisoformat(given) if given else None
+    except ValueError as exc:
         raise InvalidInputError(
             f"{field} must be a time in ISO 8601, such as 2026-05-02T10:40:00+02:00", field=field
-        ) from None
+        ) from exc
 
 
 async def memory_feedback(

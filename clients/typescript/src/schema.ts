@@ -731,9 +731,9 @@ export interface components {
             from_recall?: string;
             /**
              * @description When it was said, if not now (ISO 8601).
-             * @default
+             * @default null
              */
-            created_at?: string;
+            created_at?: string | null;
             /**
              * @description When it ceases to be valid (ISO 8601).
              * @default null

@@ -290,6 +290,7 @@ async def test_a_remembered_fact_has_the_times_that_the_program_gives(
     retriever: GraphRetriever,
 ) -> None:
     times = {"created_at": "2025-03-08", "valid_until": "2025-04-01T12:00:00+02:00"}
+    none: dict[str, Any] = dict.fromkeys(times)
     async with api_of(retriever) as client:
         await done(client, "remember", text="The van is red.", **times)
         (memory,) = (await client.get("memories")).json()["memories"]
@@ -299,6 +300,7 @@ async def test_a_remembered_fact_has_the_times_that_the_program_gives(
             assert problem["type"] == "urn:memoria:error:InvalidInputError"
             assert problem["faults"][0]["field"] == name
             assert "a time in ISO 8601, such as 2026-" in problem["faults"][0]["detail"]
+        await done(client, "remember", text="The car is red.", **none)
     assert memory["created_at"] == "2025-03-08T00:00:00+00:00"
     assert datetime.fromisoformat(memory["valid_until"]) == datetime(2025, 4, 1, 10, tzinfo=UTC)
 

@@ -18,7 +18,7 @@ TYPED: list[tuple[str, dict[str, Any], str]] = [
     ("recall", {"query": "van", "tags": ["csar"]}, "similar tags: 'cars'"),
     ("remember", {"text": "The van is red.", "kind": "Evnt"}, "'Event'"),
     ("remember", {"text": "The van is red.", "tag": ["cars"]}, "did you mean 'tags'?"),
-    ("remember", {"text": "The van is red.", "created_at": "soon"}, "created_at must be a time"),
+    ("remember", {"text": "The van is red.", "created_at": "soon"}, "must be a time in ISO 8601"),
     ("open", {"id": ["a"]}, "did you mean 'ids'?"),
     ("open", {"ids": ["aa"]}, "aa"),
     ("feedback", {"recall_id": "x", "use": ["a1"]}, "did you mean 'used'?"),
