@@ -71,10 +71,15 @@ class Subject:
         """Return `near` of a statement as far as it counts; 0 where it is not known."""
         return self.counts * self.near.get(id_, 0.0)
 
+    def of_both(self, one: str, other: str) -> float:
+        """Return the lower of the probabilities of two statements to be about the subject."""
+        return min(self.likely.get(one, 0.0), self.likely.get(other, 0.0))
+
     def farther(self, older: str, newer: str) -> float:
         """Return by how much the newer statement is less near than the older one; <= 0.
 
-        This tells two statements apart even where the subject does not count.
+        It tells two statements apart even where the subject does not count, as soon as the question
+        has a probe.
         """
         if older not in self.near or newer not in self.near:
             return 0.0
@@ -91,7 +96,8 @@ def about(candidates: Sequence[Candidate], sums: Array, facts: Facts, *, present
     the mean of all statements and some examples, and with the statement's sum. The probability
     counts as far as the question asks for a fact of a subject (`Facts.asks`), and as far as no
     memory that is about something else matches it; in the present, also as far as the question is
-    nearer to examples than to memories (`Facts.asked`), and as far as no memory stands alone.
+    nearer to examples than to memories (`Facts.asked`), and as far as no memory is far ahead of
+    the next one.
 
     Parameters
     ----------

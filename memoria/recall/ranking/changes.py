@@ -59,9 +59,9 @@ _TOGETHER = 0.2
 _LEAST_KEPT = 0.1
 # Two texts this close say the same: nothing has changed.
 _SAME = 0.985
-# Below this probability, a replacement is ignored.
-_LEAST = 0.1
-# From this one on, it decides the order of statements about the past and about a course.
+# With lower log odds, of a probability of a tenth, a replacement is ignored.
+_LEAST_ODDS = math.log(0.1 / 0.9)
+# From this probability on, it decides the order of statements about the past and about a course.
 CLEAR = 0.5
 # From this one on, the context says that the older statement is outdated. A model believes that, so
 # a missing mark is better than a wrong one.
@@ -71,17 +71,19 @@ _MOST_PASSED = 0.8
 
 #: Id of a statement -> id of a newer one -> probability that it replaces the older one.
 Replacements = Mapping[str, Mapping[str, float]]
+#: Id of a statement -> ids of those that surely replace it.
+Sure = Mapping[str, Sequence[str]]
 
 
 def replacements(
     candidates: Sequence[Candidate], sums: Array, facts: Facts, subject: Subject
-) -> tuple[Replacements, Replacements]:
-    """Return which statements newer ones may replace, and the same if the question is for them.
+) -> tuple[Replacements, Replacements, Sure]:
+    """Return which statements newer ones may replace, answer instead, and surely replace.
 
     In the first, only statements take part whose cosine is known (`Facts.alike`). The second
     supposes that the older statement answers a question about the present: then how near the newer
     one is to the subject of the question counts, and two statements that are probably about it are
-    compared in any case.
+    compared in any case. In the third, two that are both surely about it replace each other, too.
 
     Parameters
     ----------
@@ -94,27 +96,36 @@ def replacements(
     by_cosine = _Compared(alike)
     replaced: dict[str, dict[str, float]] = {}
     answers: dict[str, dict[str, float]] = {}
+    sure: dict[str, list[str]] = {}
     for older, row in alike.items():
         for newer, cosine in row.items():
             if cosine >= _SAME or not _may_replace(memories[newer], memories[older]):
                 continue
             odds = by_cosine.log_odds(older, newer) + _MATCH * behind[newer]
             odds += _FARTHER * subject.farther(older, newer)
-            _note(replaced, older, newer, odds)
+            share = _note(replaced, older, newer, odds)
             _note(answers, older, newer, odds + _NEAR * subject.nearness(newer))
+            if 1 - (1 - share) * (1 - subject.of_both(older, newer)) >= _MARKED:
+                sure.setdefault(older, []).append(newer)
     for older, newer in permutations(subject.likely, 2):
-        compared = newer in alike.get(older, {})
-        if not compared and _may_replace(memories[newer], memories[older]):
-            odds = _UNCOMPARED + _MATCH * behind[newer] + _NEAR * subject.nearness(newer)
-            _note(answers, older, newer, odds + _FARTHER * subject.farther(older, newer))
-    return replaced, answers
+        odds = _UNCOMPARED + _MATCH * behind[newer] + _NEAR * subject.nearness(newer)
+        odds += _FARTHER * subject.farther(older, newer)
+        both_sure = subject.of_both(older, newer) >= _MARKED
+        if newer in alike.get(older, {}) or (odds < _LEAST_ODDS and not both_sure):
+            continue  # most pairs are unlikely
+        if _may_replace(memories[newer], memories[older]):
+            _note(answers, older, newer, odds)
+            if both_sure:
+                sure.setdefault(older, []).append(newer)
+    return replaced, answers, sure
 
 
-def _note(found: dict[str, dict[str, float]], older: str, newer: str, odds: float) -> None:
-    """Note the probability of a replacement by its log odds, unless it is too low."""
-    share = 1 / (1 + math.exp(-max(odds, -500.0)))
-    if share >= _LEAST:
-        found.setdefault(older, {})[newer] = share
+def _note(found: dict[str, dict[str, float]], older: str, newer: str, odds: float) -> float:
+    """Note the probability of a replacement by its log odds, and return it; 0 if it is too low."""
+    if odds < _LEAST_ODDS:
+        return 0.0
+    found.setdefault(older, {})[newer] = share = 1 / (1 + math.exp(-odds))
+    return share
 
 
 def _between_statements(memories: Mapping[str, MemoryNode], facts: Facts) -> Alike:
@@ -189,7 +200,7 @@ class Changes:
     ----------
     memories
         Id -> memory of each candidate, in their order.
-    replaced, answers
+    replaced, answers, sure
         As `replacements` returns them.
     adjacent
         As `memoria.recall.ranking.order.adjacent_of` returns it.
@@ -201,6 +212,7 @@ class Changes:
     replaced: Replacements
     adjacent: Mapping[str, Sequence[str]]
     answers: Replacements = field(default_factory=dict)
+    sure: Sure = field(default_factory=dict)
     likely: Mapping[str, float] = field(default_factory=dict)
 
     def with_subject(self, sums: Array) -> Array:
@@ -232,13 +244,14 @@ class Changes:
         the subject, or that replaces it; a tenth of its own stays in any case. All other candidates
         keep the probability that no statement is about the subject.
         """
-        if all(self._still_holds(id_) > 1 - CLEAR for id_ in self.likely):
+        holds = {id_: self._still_holds(id_) for id_ in self.likely}
+        if all(share > 1 - CLEAR for share in holds.values()):
             return self.in_time(sums)
         best = float(sums.max())
         found = sums + math.log(max(math.prod(1 - p for p in self.likely.values()), _LEAST_KEPT))
         row_of = {id_: row for row, id_ in enumerate(self.memories)}
         for id_, probability in self.likely.items():
-            kept = math.log(_LEAST_KEPT + (1 - _LEAST_KEPT) * (1 - self._still_holds(id_)))
+            kept = math.log(_LEAST_KEPT + (1 - _LEAST_KEPT) * (1 - holds[id_]))
             found[row_of[id_]] = best + _RAISED + math.log(probability) + kept
         return found
 
@@ -250,7 +263,8 @@ class Changes:
             if _may_replace(self.memories[other], self.memories[id_])
         }
         for other, share in self.replaced.get(id_, {}).items():
-            newer[other] = max(share, newer.get(other, 0.0))
+            if share >= CLEAR:  # several weak guesses would add up to a strong one
+                newer[other] = max(share, newer.get(other, 0.0))
         return math.prod(1 - share for share in newer.values())
 
     def with_newest(self, sums: Array) -> Array:
@@ -298,22 +312,11 @@ class Changes:
         return found
 
     def newer(self) -> dict[str, str]:
-        """Return, for each statement that is surely replaced, the newest one that does so.
-
-        Two statements that are both about the subject of the question replace each other, too.
-        """
-        shares = {id_: {**row} for id_, row in self.replaced.items()}
-        for older, newer in permutations(self.likely, 2):
-            if _may_replace(self.memories[newer], self.memories[older]):
-                row = shares.setdefault(older, {})
-                both = min(self.likely[older], self.likely[newer])
-                row[newer] = 1 - (1 - row.get(newer, 0.0)) * (1 - both)
+        """Return, for each statement that is surely replaced, the newest one that does so."""
         found: dict[str, str] = {}
-        for id_ in reversed(self._in_time(shares)):
-            sure = [other for other, share in shares[id_].items() if share >= _MARKED]
-            if sure:
-                last = self._in_time(sure)[-1]
-                found[id_] = found.get(last, last)
+        for id_ in reversed(self._in_time(self.sure)):
+            last = self._in_time(self.sure[id_])[-1]
+            found[id_] = found.get(last, last)
         return found
 
     def _in_time(self, ids: Mapping[str, object] | Sequence[str]) -> list[str]:
@@ -378,12 +381,13 @@ def changes_of(
     if tense is None:
         return Changes(memories=memories, replaced={}, adjacent=adjacent)
     subject = about(candidates, sums, facts, present=tense == "present")
-    replaced, answers = replacements(candidates, sums, facts, subject)
+    replaced, answers, sure = replacements(candidates, sums, facts, subject)
     return Changes(
         memories=memories,
         replaced=replaced,
         adjacent=adjacent,
         answers=answers,
+        sure=sure,
         likely=subject.likely,
     )
 

@@ -42,6 +42,19 @@ def test_a_memory_with_no_rarer_word_than_the_name_is_not_named(text: str, old: 
     assert named(text, memory(old), cosine=0.75) == []
 
 
+def test_a_memory_behind_nearer_ones_is_not_named() -> None:
+    # Cosines 0.86, 0.86, 0.85 and twelve of 0.4: mean 0.491, deviation 0.182. The old fact stands
+    # out by 1.97, and its word "dentist" is rare: -4.0 + 2.0 * 1.97 + ln 15 = 2.65. Behind two
+    # nearer memories: 1.6 * ln 3 = 1.76 less, below the limit of ln 4 = 1.39.
+    old, text = memory("Ana's dentist is Dr Ito."), "Ana's dentist is Dr Roe."
+    others = [
+        (cosine, MemoryNode(id=f"m{n}", kind="Event", text=f"Ben {does}."))
+        for n, (cosine, does) in enumerate(zip((0.86, 0.86, *[0.4] * 12), DOES * 2, strict=False))
+    ]
+    assert replaceable(text, MONDAY, [(0.87, old), *others]) == (old,)
+    assert replaceable(text, MONDAY, [*others[:2], (0.85, old), *others[2:]]) == ()
+
+
 def test_the_only_memories_of_a_new_scope_are_named_by_a_common_word() -> None:
     old = memory("My phone plan is the small one.")
     found = replaceable("My phone plan is the large one.", None, [(0.9, old)])

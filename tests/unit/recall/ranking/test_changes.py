@@ -202,7 +202,7 @@ def test_the_probability_of_a_replacement_by_hand() -> None:
     all_ = sorted_((OLD, NEW, *NOTES))
     facts = replace(NOTHING_KNOWN, alike=alike(("old", "new"), among=all_))
     sums = np.array([-2.0 if one.memory.id == "new" else 0.0 for one in all_])
-    replaced, answers = replacements(all_, sums, facts, NO_SUBJECT)
+    replaced, answers, _ = replacements(all_, sums, facts, NO_SUBJECT)
     assert replaced.keys() == answers.keys() == {"old"}
     assert log_odds(replaced) == log_odds(answers) == pytest.approx(6.55, abs=0.01)
 
@@ -213,7 +213,7 @@ def test_with_two_statements_the_usual_mean_and_deviation_count() -> None:
     # by 2.0578: log odds -4.0 + 2.0 * 2.0578 = 0.1157.
     all_ = sorted_((OLD, NEW))
     facts = replace(NOTHING_KNOWN, alike=alike(("old", "new"), among=all_))
-    replaced, _ = replacements(all_, np.zeros(2), facts, NO_SUBJECT)
+    replaced, *_ = replacements(all_, np.zeros(2), facts, NO_SUBJECT)
     assert log_odds(replaced) == pytest.approx(0.1157, abs=0.001)
 
 
@@ -222,10 +222,10 @@ def test_a_statement_that_is_nearer_to_others_hardly_replaces_this_one() -> None
     # lower by 1.6 * ln(1 + 3) = 2.218.
     all_ = sorted_((OLD, NEW, *NOTES))
     facts = replace(NOTHING_KNOWN, alike=alike(("old", "new"), among=all_))
-    alone, _ = replacements(all_, np.zeros(len(all_)), facts, NO_SUBJECT)
+    alone, *_ = replacements(all_, np.zeros(len(all_)), facts, NO_SUBJECT)
     near = {one.memory.id: {"new": 0.9} for one in NOTES[:3]}
     crowded = replace(facts, alike={"old": facts.alike["old"], **near})
-    found, _ = replacements(all_, np.zeros(len(all_)), crowded, NO_SUBJECT)
+    found, *_ = replacements(all_, np.zeros(len(all_)), crowded, NO_SUBJECT)
     assert log_odds(alone) - log_odds(found) == pytest.approx(2.218, abs=0.001)
 
 
@@ -235,13 +235,13 @@ def test_a_newer_statement_that_is_farther_from_the_subject_hardly_replaces_the_
     all_ = sorted_((OLD, NEW, *NOTES))
     facts = replace(NOTHING_KNOWN, alike=alike(("old", "new"), among=all_))
     sums = np.zeros(len(all_))
-    plain, _ = replacements(all_, sums, facts, NO_SUBJECT)
+    plain, *_ = replacements(all_, sums, facts, NO_SUBJECT)
     away = Subject(counts=0.5, near={"old": 3.0, "new": 1.0})
-    replaced, answers = replacements(all_, sums, facts, away)
+    replaced, answers, _ = replacements(all_, sums, facts, away)
     assert log_odds(replaced) - log_odds(plain) == pytest.approx(-2.8)
     assert log_odds(answers) - log_odds(plain) == pytest.approx(-2.8 + 0.6)
     toward = Subject(counts=0.5, near={"old": 1.0, "new": 3.0})
-    replaced, answers = replacements(all_, sums, facts, toward)
+    replaced, answers, _ = replacements(all_, sums, facts, toward)
     assert log_odds(replaced) == pytest.approx(log_odds(plain))
     assert log_odds(answers) - log_odds(plain) == pytest.approx(1.2 * 3.0 * 0.5)
 
@@ -249,10 +249,60 @@ def test_a_newer_statement_that_is_farther_from_the_subject_hardly_replaces_the_
 def test_two_likely_statements_are_compared_as_answers_without_their_cosine() -> None:
     # Log odds -1.6 + 1.2 * 2.0 = 0.8; the other way round, nothing: the older one replaces none.
     subject = Subject(counts=1.0, near={"old": 2.0, "new": 2.0}, likely={"old": 0.6, "new": 0.6})
-    replaced, answers = replacements([OLD, NEW], np.zeros(2), NOTHING_KNOWN, subject)
+    replaced, answers, _ = replacements([OLD, NEW], np.zeros(2), NOTHING_KNOWN, subject)
     assert replaced == {}
     assert answers.keys() == {"old"}
     assert log_odds(answers) == pytest.approx(0.8)
+
+
+@for_each("share, kept", [(0.09, False), (0.11, True)])
+def test_a_replacement_counts_from_a_probability_of_a_tenth_on(share: float, kept: bool) -> None:
+    # Log odds -1.6 + 1.2 * near.
+    near = (math.log(share / (1 - share)) + 1.6) / 1.2
+    subject = Subject(counts=1.0, near={"old": near, "new": near}, likely={"old": 0.5, "new": 0.5})
+    _, answers, sure = replacements([OLD, NEW], np.zeros(2), NOTHING_KNOWN, subject)
+    assert bool(answers) == kept
+    assert not sure
+
+
+@for_each("likely, marked", [(0.92, False), (0.94, True)])
+def test_two_statements_that_are_surely_about_the_subject_mark_the_older_one(
+    likely: float, marked: bool
+) -> None:
+    subject = Subject(counts=1.0, likely={"old": likely, "new": 0.99})
+    *_, sure = replacements([OLD, NEW], np.zeros(2), NOTHING_KNOWN, subject)
+    assert sure == ({"old": ["new"]} if marked else {})
+    # The same text twice changes nothing.
+    same = replace(NOTHING_KNOWN, alike={"old": {"new": 0.99}})
+    *_, sure = replacements([OLD, NEW], np.zeros(2), same, subject)
+    assert sure == {}
+
+
+def test_the_cosine_and_the_subject_mark_together() -> None:
+    # By the cosine 0.529 (two statements, above), by the subject 0.9: 1 - 0.471 * 0.1 = 0.953.
+    all_ = sorted_((OLD, NEW))
+    facts = replace(NOTHING_KNOWN, alike=alike(("old", "new"), among=all_))
+    *_, sure = replacements(all_, np.zeros(2), facts, NO_SUBJECT)
+    assert sure == {}
+    subject = Subject(likely={"old": 0.9, "new": 0.9})
+    *_, sure = replacements(all_, np.zeros(2), facts, subject)
+    assert sure == {"old": ["new"]}
+
+
+def test_an_assistants_answer_that_is_outdated_itself_passes_on_its_odds_once() -> None:
+    answer = said("old-2", "So your boss is Ann Lee", 2, role="assistant")
+    memories = {one.memory.id: one.memory for one in (OLD, answer, NEW)}
+    answers = {"old": {"new": 0.5}, "old-2": {"new": 0.5}}
+    changes = Changes(memories=memories, replaced={}, answers=answers, adjacent={"old": ["old-2"]})
+    assert np.exp(changes.with_newest(np.zeros(3))).tolist() == pytest.approx([0.5, 0.5, 2.0])
+
+
+def test_several_weak_guesses_make_no_statement_outdated() -> None:
+    memories = {one.memory.id: one.memory for one in (OLD, NEW, *NOTES)}
+    weak = {"old": {one.memory.id: 0.3 for one in NOTES[:6]}}
+    sums = np.arange(len(memories), 0.0, -1.0)
+    changes = Changes(memories=memories, replaced=weak, adjacent={}, likely={"old": 0.3})
+    assert changes.with_former(sums).tolist() == sums.tolist()
 
 
 def test_only_statements_with_a_vector_and_several_times_are_compared() -> None:
