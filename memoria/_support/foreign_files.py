@@ -74,6 +74,8 @@ def read_whole(source: str | PathLike[str] | BinaryIO) -> bytes:
     ------
     InvalidInputError
         The file or stream is too large.
+    OSError
+        The file can't be read.
     """
     if isinstance(source, str | PathLike):
         with Path(source).open("rb") as stream:

@@ -15,7 +15,8 @@ T = TypeVar("T")
 class Prefetch(Generic[T]):
     """Runs at most one piece of work next to its owner, who asks for the result before the next.
 
-    An error of the work is raised where the result is asked for. Whoever leaves the ``async with``
+    Work that has no result may run as long as the block. An error of the work is raised where the
+    result is asked for. Whoever leaves the ``async with``
     block leaves no work behind: it is cancelled, and has ended then.
     """
 

@@ -16,8 +16,8 @@ from uuid import uuid4
 
 
 @contextmanager
-def replacing(file: Path) -> Iterator[Path]:
-    """Give a name to write to; what is there gets the name of the file if no error occurs."""
+def written_whole(file: Path) -> Iterator[Path]:
+    """Give a name to write to. The file written there gets its own name if no error occurs."""
     file.parent.mkdir(parents=True, exist_ok=True)
     partial = file.with_name(f".{file.name}.{uuid4().hex}.part")
     try:

@@ -42,7 +42,7 @@ def remember(
     ] = None,
     created_at: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help="When it was said or happened (ISO 8601); default: now."),
+        typer.Option(metavar="TIME", help="When it was said (ISO 8601); default: now."),
     ] = None,
     valid_until: Annotated[
         str | None, typer.Option(metavar="TIME", help="End of its validity, such as 2026-05-01.")

@@ -25,6 +25,8 @@ class Fault:
     ----------
     check
         Name of the check: the theme, then the name that the query gives the fault.
+    severity
+        How bad the fault is.
     what
         The memories or edges with the fault, in the plural.
     well

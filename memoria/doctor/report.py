@@ -28,6 +28,8 @@ class Finding:
     severity
         ``ok``; ``note``: worth knowing; ``warning``: results are worse than they could be;
         ``error``: a part of memoria fails, or memories can't be found.
+    message
+        What the check found.
     remedy
         What to do about the finding, in words; "" if there is nothing to do.
     command
@@ -62,6 +64,8 @@ class Fixed:
 
     Attributes
     ----------
+    check
+        Name of the check.
     changed
         Number of memories, edges or indexes that the remedy changed.
     done
@@ -88,6 +92,8 @@ class Hub:
 
     Attributes
     ----------
+    id, scope
+        Id and scope of the memory.
     degree
         Number of its RELATES edges, in both directions.
     lost
@@ -114,6 +120,8 @@ class Examination:
     ----------
     scope
         The examined scope; None for all scopes.
+    server
+        Facts about the server.
     settings
         Name -> value of the server's memory limits, as far as the server tells them.
     findings

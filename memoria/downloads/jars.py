@@ -16,7 +16,7 @@ from pathlib import Path
 
 from memoria._support.extras import install_command
 from memoria._support.home import cache_folder
-from memoria._support.process_files import replacing
+from memoria._support.process_files import written_whole
 from memoria._support.progress import ProgressCallback, silent
 from memoria.downloads.lock import Lock, LockedJar, package_lock
 from memoria.errors import ChecksumError, LocalServerError
@@ -151,7 +151,7 @@ class _Checked:
         return files if isinstance(files, dict) else {}
 
     def _write(self, files: dict[str, object]) -> None:
-        with replacing(self.notes) as partial:
+        with written_whole(self.notes) as partial:
             partial.write_text(json.dumps({"files": files}), encoding="utf-8")
 
 
@@ -211,7 +211,7 @@ def _copy_all(
         )
     report("jars", 0, len(jars))
     for done, (jar, path) in enumerate(found.items(), start=1):
-        with replacing(cache / jar.path) as partial:
+        with written_whole(cache / jar.path) as partial:
             shutil.copyfile(path or source, partial)
             _check_copy(path or source, partial, jar)
         report("jars", done, len(jars))

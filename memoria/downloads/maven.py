@@ -20,7 +20,7 @@ from requests.utils import get_auth_from_url, urldefragauth
 from urllib3.util.retry import Retry
 
 from memoria._support.home import repositories
-from memoria._support.process_files import replacing
+from memoria._support.process_files import written_whole
 from memoria._support.progress import ProgressCallback
 from memoria.downloads.lock import LockedJar
 from memoria.errors import ChecksumError, LocalServerError
@@ -100,7 +100,7 @@ class _Downloads:
                     f"{url} answered with a page, not with a jar (was it the login page of a "
                     "proxy?); check the network and try again"
                 )
-            with replacing(target) as partial:
+            with written_whole(target) as partial:
                 found = _save(response, partial, jar.size)
                 if found != jar.sha256:
                     raise ChecksumError(

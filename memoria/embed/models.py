@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from memoria._support.process_files import replacing
+from memoria._support.process_files import written_whole
 from memoria._support.progress import ProgressCallback
 from memoria.downloads.jars import resolve_jars, sets_in
 from memoria.errors import ChecksumError, LocalServerError
@@ -170,7 +170,7 @@ def _extract(
                     raise LocalServerError(damaged)
                 contents[path] = content
         for path, content in contents.items():
-            with replacing(path) as partial:
+            with written_whole(path) as partial:
                 partial.write_bytes(content)
     except (KeyError, zipfile.BadZipFile, zlib.error) as exc:
         raise LocalServerError(damaged) from exc

@@ -26,6 +26,8 @@ class Run:
 
     Attributes
     ----------
+    method
+        Name of the method.
     rankings
         Id of a question -> ids of memories, best first; questions in the order in which they were
         asked.
@@ -67,6 +69,8 @@ async def ask_all(
     ------
     ConfigError
         A method of a name does not exist, or it can't be used here; see `check_method`.
+    MemoriaError
+        A recall failed.
     """
     corpus = Corpus(store, dataset.item_kinds)
     questions = chosen_questions(dataset.questions, config.limit)

@@ -33,6 +33,10 @@ class Question:
     gold
         Ids of the memories or messages that answer the question; empty if it is unanswerable. Only
         the scores use them; no method sees them.
+    category
+        Category of the question, or None.
+    scope
+        Scope to search in.
     asked_at
         Time of the question, aware: only earlier memories may be found. None: all.
     """

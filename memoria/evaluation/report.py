@@ -30,6 +30,8 @@ class ReportRow:
     ----------
     category
         The questions of the row: one category, ``all``, or ``all but`` the excluded categories.
+    questions
+        Number of questions.
     figures
         ``recall@k`` and ``full@k`` for each k -> mean and interval.
     """
@@ -45,6 +47,8 @@ class MethodReport:
 
     Attributes
     ----------
+    method
+        Name of the method.
     rows
         One row per category, by name, then the totals; the last row is the headline.
     p50_s, p95_s
@@ -66,6 +70,8 @@ class Difference:
 
     Attributes
     ----------
+    method, baseline
+        Names of the two methods.
     figures
         Differences of the figures of a `ReportRow`, over the questions of the headline; above 0 if
         the method is better.
@@ -82,14 +88,20 @@ class Report:
 
     Attributes
     ----------
+    dataset, split
+        Names of the dataset and of its split.
     questions
         Number of questions that were asked.
     scopes, memories, items, edges
         Size of the dataset; items are the ranked memories. For chats, items are the messages, and
         memories and edges are None: their numbers are not known. All three are None for a graph
         that was in the database already.
+    ks
+        The k of recall@k.
     excluded
         Categories that the headline leaves out.
+    methods, differences
+        The figures.
     left_out
         Reason -> number of lines of the dataset that were left out for it.
     """
@@ -141,7 +153,13 @@ def headline_questions(dataset: Dataset, config: EvaluationConfig) -> tuple[Ques
 
 
 def make_report(dataset: Dataset, runs: Sequence[Run], config: EvaluationConfig) -> Report:
-    """Score the runs."""
+    """Score the runs.
+
+    Raises
+    ------
+    ConfigError
+        See `check_excluded`.
+    """
     check_excluded([dataset], config)
     asked = chosen_questions(dataset.questions, config.limit)
     gold = {question.id: question.gold for question in asked}

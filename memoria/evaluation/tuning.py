@@ -144,7 +144,13 @@ def check_folds(datasets: Sequence[Dataset], config: EvaluationConfig, folds: in
 
 
 def check_features(names: Sequence[str]) -> None:
-    """Raise unless each name is that of a feature."""
+    """Raise unless each name is that of a feature.
+
+    Raises
+    ------
+    ConfigError
+        A feature of that name does not exist; the message lists the features.
+    """
     for name in names:
         if name not in FEATURES:
             raise ConfigError(f"no feature {name!r}; there are: {', '.join(FEATURES)}")
@@ -174,6 +180,8 @@ def tune_weights(
     ------
     InvalidInputError
         No evidence was found, or no feature distinguishes evidence from other memories.
+    ConfigError
+        As `check_features`.
     """
     check_features(without)
     kept = np.array([name not in without for name in FEATURES], dtype=np.float64)

@@ -30,6 +30,8 @@ class OfflineReport:
 
     Attributes
     ----------
+    memories, relations
+        Number of memories, and of relations.
     dimensions
         Numbers in each vector; None if no memory comes with a vector.
     left_out

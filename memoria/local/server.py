@@ -148,6 +148,8 @@ class LocalNeo4j:
         source
             Folder to take missing jars from instead of the network: a Maven cache, or any folder
             that has them under their names.
+        progress
+            As in `start`.
 
         Returns
         -------

@@ -12,8 +12,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from uuid import uuid4
 
+from memoria._support.process_files import written_whole
 from memoria.errors import LocalServerError
 from memoria.local import process
 from memoria.local.settings import HOST, NEO4J_VERSION, USER, Layout
@@ -31,6 +31,8 @@ class ServerInfo:
     ----------
     uri
         Bolt address, on the loopback interface.
+    user
+        User name.
     password_file
         File with the password, readable by its owner only.
     pid
@@ -75,10 +77,8 @@ def write_state(layout: Layout, pid: int, port: int) -> ServerInfo:
     if created is None:
         raise LocalServerError("the local server was ended while it started; start it again")
     state = {"pid": pid, "created": created, "port": port, "version": NEO4J_VERSION}
-    partial = layout.state.with_name(f".state.{uuid4().hex}")
-    with process.using(layout.root):
+    with process.using(layout.root), written_whole(layout.state) as partial:
         process.write_private(partial, json.dumps(state))
-        partial.replace(layout.state)
     return _info(layout, pid, port, NEO4J_VERSION)
 
 

@@ -59,6 +59,8 @@ def raise_first(problems: Iterable[Problem]) -> None:
     ------
     MappingError
         Names don't fit, or an index is missing: the message has the statement that makes it.
+    IndexNotReadyError
+        An index is not ready yet.
     """
     stopping = [problem for problem in problems if problem.stops]
     if not stopping:

@@ -43,7 +43,7 @@ _PROBABLY = 0.5
 _KNOWN, _STORED = 0.5, 0.7
 # In the present, the subject counts fully if the sum of the best memory is no more than the first
 # number above the next one, and not at all from the second on: then that memory is the answer.
-_CLOSE, _ALONE = 1.5, 2.5
+_CLOSE, _AHEAD = 1.5, 2.5
 # With a lower probability, a statement is not raised for its subject.
 _LEAST_ABOUT = 0.03
 
@@ -126,7 +126,7 @@ def about(candidates: Sequence[Candidate], sums: Array, facts: Facts, *, present
     counts = facts.asks * _falling(_best_margin(others, facts), _UNMATCHED, _MATCHED)
     if present:
         counts *= _falling(_best_margin(memories, facts) / facts.asked, _KNOWN, _STORED)
-        counts *= _falling(float(best - second), _CLOSE, _ALONE)
+        counts *= _falling(float(best - second), _CLOSE, _AHEAD)
     likely = {id_: counts * share for id_, share in likely.items()}
     likely = {id_: share for id_, share in likely.items() if share >= _LEAST_ABOUT}
     return Subject(counts=counts, near=near, likely=likely)

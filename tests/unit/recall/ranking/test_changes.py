@@ -403,7 +403,7 @@ def test_few_statements_say_nothing_about_the_subject() -> None:
     assert about([OLD, *NOTES], np.zeros(31), NOTHING_KNOWN, present=True) == NO_SUBJECT
 
 
-def test_in_the_present_a_memory_that_stands_alone_outweighs_the_subject() -> None:
+def test_in_the_present_a_memory_far_ahead_of_the_next_outweighs_the_subject() -> None:
     # Its sum is 1.5 above the next one at most: the subject counts fully; 2.0: half; 2.5: not.
     all_ = [OLD, NEW, *NOTES]
     facts = replace(NOTHING_KNOWN, asks=1.0, probed=probed(old=0.5, new=0.5), usual=(0.1, 0.1))
