@@ -26,7 +26,6 @@ from benchmarks.environment import commit
 from benchmarks.facts import SETS, Row, read
 from benchmarks.server import parser_of
 from benchmarks.vectors import KeptVectors, kept
-from memoria.formulas.repeats import repeats
 from memoria.remember.replacing import READ, replaceable
 from memoria.types import MemoryNode
 
@@ -107,11 +106,7 @@ async def measure(name: str, embedder: KeptVectors, *, talk: bool) -> Counter[st
                 (float(cosines[place]), nodes[place])
                 for place in np.argsort(-cosines, kind="stable")[:READ]
             ]
-            shown = [
-                one.id
-                for one in replaceable(row["text"], None, near)
-                if not repeats(row["text"], one.text)
-            ]
+            shown = [one.id for one in replaceable(row["text"], None, near)]
             older = {old for old, new in right if new == row["id"]}
             hits = len(older.intersection(shown))
             found.update(

@@ -16,6 +16,7 @@ from datetime import datetime
 from itertools import chain, pairwise
 
 from memoria._support.stems import UNSPACED, query_terms
+from memoria.formulas.repeats import repeats
 from memoria.recall.ranking.about import ENOUGH, spread
 from memoria.recall.ranking.changes import USUAL, log_odds
 from memoria.recall.ranking.talk import ASSISTANT, role_of
@@ -55,7 +56,8 @@ def replaceable(
             continue
         odds = log_odds((cosine - mean) / deviation, nearer=place)
         place += 1
-        if shared := own & its_words:
+        shared = own & its_words
+        if shared and not repeats(text, memory.text):
             rarity = (len(near) + missing) / min(holders[word] for word in shared)
             if odds + math.log(rarity) >= _LEAST_ODDS:
                 found.append(memory)

@@ -83,6 +83,10 @@ def test_a_question_a_reply_or_a_later_statement_is_not_named(text: str, old: Me
     assert named(text, old) == []
 
 
+def test_a_text_that_says_the_same_is_not_named() -> None:
+    assert named("Ana's dentist is Dr Ito.", memory("Ana's dentist is Dr Ito."), cosine=1.0) == []
+
+
 def test_a_text_that_differs_in_a_number_alone_is_named() -> None:
     old = memory("The wifi password is seagull88.")
     assert named("The wifi password is seagull89.", old, cosine=0.991) == ["old"]
