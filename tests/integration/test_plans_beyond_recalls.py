@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import neo4j
 import pytest
 
 from memoria.doctor.plans import SCANS, explain
@@ -13,41 +12,9 @@ from memoria.store.queries import load
 from tests.integration.counts import driver, store
 from tests.integration.graph.test_stats import PARAMETERS as STATS
 from tests.integration.ingest.test_export import PARAMETERS as EXPORT
-from tests.integration.learn.test_learn import PARAMETERS as LEARN
 from tests.integration.remember.test_conversations import NOON
 
 __all__ = ["driver", "store"]  # fixtures
-
-
-@pytest.mark.parametrize("name", sorted(LEARN))
-async def test_reading_for_learning_never_scans(store: Store, name: str) -> None:
-    plan = await explain(store, load(name), LEARN[name])
-    assert not [step for step in plan if step[0] in SCANS], plan
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "learn.reinforce",
-        "learn.co_activate",
-        "learn.suppress",
-        "learn.consolidate",
-        "learn.undo",
-        "learn.trim",
-        "ingest.forget",
-    ],
-)
-async def test_learning_and_forgetting_never_scan(driver: neo4j.AsyncDriver, name: str) -> None:
-    query = load(name)
-    parameters = dict.fromkeys(query.params, 1)
-    result = await driver.execute_query(f"EXPLAIN {query.text}", p=parameters)
-    steps, todo = set(), [result.summary.plan]
-    while todo:
-        step = todo.pop()
-        assert step is not None
-        steps.add(step["operatorType"].partition("@")[0])
-        todo += step.get("children", [])
-    assert steps.isdisjoint(SCANS), steps
 
 
 @pytest.mark.parametrize("name", sorted(STATS))

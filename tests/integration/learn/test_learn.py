@@ -24,7 +24,7 @@ from memoria.recall.strategies import Synapse
 from memoria.retriever import GraphRetriever
 from memoria.store import Session, Store
 from memoria.store.exchange import Exchange
-from memoria.store.queries import Query, load, root
+from memoria.store.queries import Query
 from memoria.types import Activation, LoggedChange, Memory, Relation, Seed, SuppressionKind, Trace
 from memoria.writer import GraphWriter
 from tests.effort import effort
@@ -1013,17 +1013,3 @@ async def test_nothing_of_learning_is_a_relates_edge_or_a_memory(graph: Graph) -
     )
     assert names(rows) == {"LearningChange"}
     assert len(await graph.edges()) == 2
-
-
-PARAMETERS: dict[str, dict[str, Any]] = {
-    "learn.conditions": {"ids": ["a"], "scope": "s"},
-    "learn.edges": {"before": 0.0, "ids": ["a"], "scope": "s"},
-    "learn.events": {"key": "k", "limit": 1, "most": 1},
-    "learn.log": {"key": "k", "since": NOW},
-    "learn.old": {"before": NOW, "key": "k"},
-}
-
-
-def test_every_reading_query_of_learning_is_here() -> None:
-    queries = [load(f"learn.{file.stem}") for file in (root() / "learn").glob("*.cypher")]
-    assert {query.name for query in queries if query.mode == "read"} == set(PARAMETERS)
