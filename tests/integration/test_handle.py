@@ -33,6 +33,7 @@ from memoria.store.queries import load
 from memoria.types import Memory, Relation
 from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
+from tests.integration.alone import wipe
 from tests.schema import check_schema
 
 MEMORIES = [
@@ -92,13 +93,7 @@ async def bare(second_server: EphemeralNeo4j) -> AsyncIterator[Store]:
     """A store on a database without schema and memories."""
     target = Target(uri=second_server.uri, auth=second_server.auth)
     async with open_driver(target) as driver:
-        await driver.execute_query("MATCH (n) DETACH DELETE n")
-        for statement in ("SHOW CONSTRAINTS YIELD name", "SHOW INDEXES YIELD name, type"):
-            records, _, _ = await driver.execute_query(statement)
-            what = "CONSTRAINT" if "CONSTRAINTS" in statement else "INDEX"
-            for record in records:
-                if record.get("type") != "LOOKUP":
-                    await driver.execute_query(f"DROP {what} {record['name']} IF EXISTS")
+        await wipe(Store(driver))
         yield Store(driver)
 
 
