@@ -18,7 +18,10 @@ VARIABLE = "JDK_JAVA_OPTIONS"
 # The second compiler takes more time than it gives back, half of it during the start and while
 # queries are planned; a collector with threads of its own has no core to run them on. Without the
 # second compiler Java keeps little room for compiled code, and collects all garbage to make more.
-BRIEF = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+# It does so twice, too, while it loads the classes of a server, unless it plans for so many.
+BRIEF = (
+    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:MetaspaceSize=256m -XX:+UseSerialGC"
+)
 if sys.platform == "linux":  # Java elsewhere does not know the option
     BRIEF += " -XX:+UseTransparentHugePages"
 
