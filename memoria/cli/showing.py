@@ -108,6 +108,6 @@ def _nothing(found: Recall) -> tuple[str, ...] | None:
 
 
 def _warnings(found: Recall) -> tuple[str, ...]:
-    """Return what a recall left out, and its notes but that nothing is relevant, which is said."""
+    """Return the warnings of a recall, without that nothing is relevant: another line says it."""
     notes = [note for note in found.trace.notes if not note.startswith(NOTHING_RELEVANT)]
     return (*found.trace.degraded, *notes)

@@ -91,7 +91,7 @@ class Exchange:
     limit_s
         Time limit of a query in the settings; seconds.
     metadata
-        What the server's own list says of its transactions.
+        Metadata of its transactions, which the server's own list of transactions shows.
     timeout_s
         Time limit of the attempt at work; seconds.
     sent
