@@ -9,7 +9,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractContextManager, chdir, nullcontext
+from contextlib import AbstractContextManager, chdir
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -152,7 +152,7 @@ async def test_remedies_run_to_the_end_leave_the_doctor_content(place: Place) ->
         seen.update(found["check"] for found in worst(facts))
         await place.follow(worst(facts))
         await run_statement(place.store, "CALL db.awaitIndexes(60)")
-    assert worst(await place.doctor(*everywhere, plans=nullcontext)) == []
+    assert worst(await place.doctor(*everywhere)) == []
     assert worst(await place.doctor(*everywhere, "--scope", scope, plans=past_plans)) == []
     newer = is_2026_or_later((await probe(place.store)).version)
     assert {
