@@ -36,7 +36,8 @@ def check_recalled(answer: str, scope: str) -> None:
 def check_schema(properties: dict[str, Any], required: list[str]) -> None:
     """A framework has read the parameters of ``memory_remember``."""
     assert set(properties) == {
-        *("text", "kind", "tags", "because_of", "about", "supersedes", "from_recall")
+        *("text", "kind", "tags", "because_of", "about"),
+        *("supersedes", "from_recall", "created_at"),
     }
     assert required == ["text"]
     assert "self-contained" in properties["text"]["description"]
