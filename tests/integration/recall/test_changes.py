@@ -12,10 +12,12 @@ import pytest
 
 from memoria.agents.agent_memory import AgentMemory
 from memoria.errors import QueryError
+from memoria.recall.config import RetrieverConfig
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.store.queries import Query
 from memoria.types import Memory, Message, Recall
+from tests.integration.counts import PATIENCE_S
 from tests.integration.recall.test_round_trips import Wire, wire
 from tests.integration.recall.test_when import WORDS
 from tests.integration.steady import Steady
@@ -53,7 +55,9 @@ def life() -> list[Message]:
 async def dana(
     store: Store, driver: neo4j.AsyncDriver, scope: str
 ) -> AsyncIterator[GraphRetriever]:
-    retriever = GraphRetriever(store, scope=scope, embedder=WORDS)
+    # On a busy machine, cosines that are late would be left out, and with them the order of time.
+    patient = RetrieverConfig(deadline_s=PATIENCE_S)
+    retriever = GraphRetriever(store, scope=scope, embedder=WORDS, config=patient)
     await retriever.conversations().append("chat", life())
     yield retriever
     await remove(driver, scope)
