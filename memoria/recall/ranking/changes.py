@@ -122,7 +122,7 @@ def replacements(
 
 def _note(found: dict[str, dict[str, float]], older: str, newer: str, odds: float) -> float:
     """Note the probability of a replacement by its log odds, and return it; 0 if it is too low."""
-    if odds < _LEAST_ODDS:
+    if not odds >= _LEAST_ODDS:  # also of a cosine that is not a number
         return 0.0
     found.setdefault(older, {})[newer] = share = 1 / (1 + math.exp(-odds))
     return share

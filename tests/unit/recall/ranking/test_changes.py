@@ -265,6 +265,11 @@ def test_a_replacement_counts_from_a_probability_of_a_tenth_on(share: float, kep
     assert not sure
 
 
+def test_a_cosine_that_is_not_a_number_replaces_nothing() -> None:
+    facts = replace(NOTHING_KNOWN, alike={"old": {"new": math.nan}})
+    assert replacements([OLD, NEW], np.zeros(2), facts, NO_SUBJECT) == ({}, {}, {})
+
+
 @for_each("likely, marked", [(0.92, False), (0.94, True)])
 def test_two_statements_that_are_surely_about_the_subject_mark_the_older_one(
     likely: float, marked: bool
