@@ -19,6 +19,7 @@ from memoria.agents.calls import (
     FORGETTING,
     MAX_DEADLINE_MS,
     MIN_DEADLINE_MS,
+    NO_TIME,
     READING,
     WRITING,
     Call,
@@ -41,7 +42,7 @@ _MEANT = {
 }
 
 _IN_WORDS = {
-    "datetime_type": "it must be a time in ISO 8601, such as 2026-05-02T10:40:00+02:00",
+    "datetime_type": f"it {NO_TIME}",
     "extra_forbidden": "unknown argument: /v1/openapi.json has the names",
     "missing": "it is required",
 }

@@ -29,6 +29,8 @@ Order = Literal["relevance", "time"]
 Does = Literal["reads", "writes", "deletes"]
 #: Range of a recall's deadline; milliseconds.
 MIN_DEADLINE_MS, MAX_DEADLINE_MS = 50, 60_000
+#: The end of a message that refuses an argument as a time.
+NO_TIME = "must be a time in ISO 8601, such as 2026-05-02T10:40:00+02:00"
 _ARGUMENT = re.compile(r"^ +(\w+): (.*)$", re.MULTILINE)
 
 
@@ -205,9 +207,7 @@ def _time(given: datetime | str | None, field: str) -> datetime | None:
     try:
         return datetime.fromisoformat(given) if given else None
     except ValueError as exc:
-        raise InvalidInputError(
-            f"{field} must be a time in ISO 8601, such as 2026-05-02T10:40:00+02:00", field=field
-        ) from exc
+        raise InvalidInputError(f"{field} {NO_TIME}", field=field) from exc
 
 
 async def memory_feedback(

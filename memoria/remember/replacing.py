@@ -17,8 +17,8 @@ from itertools import chain, pairwise
 
 from memoria._support.stems import UNSPACED, query_terms
 from memoria.formulas.repeats import repeats
-from memoria.recall.ranking.about import ENOUGH, spread
-from memoria.recall.ranking.changes import USUAL, log_odds
+from memoria.recall.ranking.about import ENOUGH
+from memoria.recall.ranking.changes import log_odds, usual_of
 from memoria.recall.ranking.talk import ASSISTANT, role_of
 from memoria.types import MemoryNode
 
@@ -45,8 +45,7 @@ def replaceable(
     """
     if _asks(text):
         return ()
-    missing = max(ENOUGH - len(near), 0)
-    mean, deviation = spread([cosine for cosine, _ in near], (missing, *USUAL))
+    mean, deviation = usual_of([cosine for cosine, _ in near])
     words = [_words(memory.text) for _, memory in near]
     holders = Counter(chain.from_iterable(words))
     own = _words(text)
@@ -58,7 +57,7 @@ def replaceable(
         place += 1
         shared = own & its_words
         if shared and not repeats(text, memory.text):
-            rarity = (len(near) + missing) / min(holders[word] for word in shared)
+            rarity = max(len(near), ENOUGH) / min(holders[word] for word in shared)
             if odds + math.log(rarity) >= _LEAST_ODDS:
                 found.append(memory)
     return tuple(found)

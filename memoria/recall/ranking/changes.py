@@ -46,8 +46,8 @@ Array = NDArray[np.float64]
 _CONSTANT, _STANDING_OUT, _NEARER = -4.0, 2.0, -1.6
 _UNCOMPARED = -1.6
 _MATCH, _NEAR, _FARTHER = 0.2, 1.2, 1.4
-#: Fewer than `ENOUGH` cosines between statements are filled up with this mean and deviation.
-USUAL = (0.5, 0.1)
+# Fewer than `ENOUGH` cosines between statements are filled up with this mean and deviation.
+_USUAL = (0.5, 0.1)
 # Log of the factor by which a statement about the subject exceeds its share of the best odds, so
 # that a likely one comes before all that only matches the words of the question. Anything above 0
 # does.
@@ -147,10 +147,7 @@ class _Compared:
 
     def __init__(self, alike: Alike) -> None:
         self._alike = alike
-        self._usual = {
-            id_: spread([*row.values()], (max(ENOUGH - len(row), 0), *USUAL))
-            for id_, row in alike.items()
-        }
+        self._usual = {id_: usual_of([*row.values()]) for id_, row in alike.items()}
         self._backwards: dict[str, list[float]] = {}
         for row in alike.values():
             for other, cosine in row.items():
@@ -162,6 +159,11 @@ class _Compared:
         mean, deviation = self._usual[older]
         nearer = sum(other > cosine for other in self._backwards[newer])
         return log_odds((cosine - mean) / deviation, nearer)
+
+
+def usual_of(cosines: Sequence[float]) -> tuple[float, float]:
+    """Return mean and standard deviation of the cosines of a statement with others."""
+    return spread(cosines, (max(ENOUGH - len(cosines), 0), *_USUAL))
 
 
 def log_odds(standing_out: float, nearer: int) -> float:
