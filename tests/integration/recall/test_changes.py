@@ -91,7 +91,10 @@ async def test_a_remembered_text_replaces_what_was_said_in_a_chat(dana: GraphRet
     found = await dana.recall("Who is my boss?")
     assert texts(found, 1) == [told]
     assert f"user: {LAST}" in found.context.text
-    assert found.context.text.count("(older than") >= 2
+    marked = {one.memory.text for one in found.ranked if one.newer == found.ranked[0].id}
+    assert marked == {OLD, NEW}, "the last one is less surely replaced, and comes second"
+    assert texts(found, 2) == [told, LAST]
+    assert found.context.text.count("(older than") == 2
 
 
 async def test_a_course_comes_in_order_of_time(dana: GraphRetriever) -> None:
