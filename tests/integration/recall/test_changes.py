@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -13,6 +14,8 @@ import pytest
 from memoria.agents.agent_memory import AgentMemory
 from memoria.errors import QueryError
 from memoria.recall.config import RetrieverConfig
+from memoria.recall.examples import KeptVectors
+from memoria.recall.subjects import edition
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.store.queries import Query
@@ -55,10 +58,18 @@ def life() -> list[Message]:
 async def dana(
     store: Store, driver: neo4j.AsyncDriver, scope: str
 ) -> AsyncIterator[GraphRetriever]:
-    # On a busy machine, cosines that are late would be left out, and with them the order of time.
+    """Messages about a boss, and a retriever that lacks nothing it would only have later.
+
+    On a busy machine, cosines between statements would be late, and until all examples of facts are
+    embedded, the order rests on a few of them.
+    """
     patient = RetrieverConfig(deadline_s=PATIENCE_S)
     retriever = GraphRetriever(store, scope=scope, embedder=WORDS, config=patient)
     await retriever.conversations().append("chat", life())
+    await retriever.recall("Who is my boss?")
+    async with asyncio.timeout(PATIENCE_S):
+        while not KeptVectors(WORDS).file(edition()).exists():  # noqa: ASYNC110 - nothing tells
+            await asyncio.sleep(0.01)
     yield retriever
     await remove(driver, scope)
 
