@@ -29,12 +29,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from memoria._support.sentences import sentences
 from memoria.embed import DEFAULT_ONNX_MODEL
 from memoria.recall import asides
 from memoria.recall.examples import unit_vectors
 from memoria.recall.ranking import Likeness
 from memoria.recall.ranking.substance import substance
-from memoria.recall.ranking.talk import sentences
 
 Array = NDArray[np.float64]
 

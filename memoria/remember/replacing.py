@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from itertools import chain, pairwise
 
+from memoria._support.sentences import asks
 from memoria._support.stems import UNSPACED, query_terms
 from memoria.formulas.repeats import repeats
 from memoria.recall.ranking.about import ENOUGH
@@ -43,7 +44,7 @@ def replaceable(
     near
         The nearest memories with their cosines, the nearest first; at most `READ`.
     """
-    if _asks(text):
+    if asks(text):
         return ()
     mean, deviation = usual_of([cosine for cosine, _ in near])
     words = [_words(memory.text) for _, memory in near]
@@ -71,10 +72,6 @@ def _words(text: str) -> set[str]:
 
 
 def _is_earlier_statement(memory: MemoryNode, made_at: datetime | None) -> bool:
-    if role_of(memory) == ASSISTANT or _asks(memory.text):
+    if role_of(memory) == ASSISTANT or asks(memory.text):
         return False
     return made_at is None or memory.created_at is None or memory.created_at <= made_at
-
-
-def _asks(text: str) -> bool:
-    return text.rstrip().endswith(("?", "\uff1f"))

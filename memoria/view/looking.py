@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
+from memoria._support.sentences import asks
 from memoria._support.wording import cut
 from memoria.graph.hydrate import superseded_of, versions_of
 from memoria.graph.stats import scope_stats
@@ -55,7 +56,7 @@ def _questions(
 ) -> list[str]:
     """Return questions to try: those asked before, else tags, else titles of the newest notes."""
     texts = (" ".join(memory.text.split()) for memory in asked)
-    found = [text for text in texts if text.endswith("?") and len(text) <= _QUESTION_CHARS]
+    found = [text for text in texts if asks(text) and len(text) <= _QUESTION_CHARS]
     found += [f"What is known about {tag}?" for tag in tags]
     notes = (memory for memory in newest if memory.kind == "DataSource")
     titles = (_head(memory).partition(_BELOW)[0] for memory in notes)

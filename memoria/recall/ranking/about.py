@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from memoria._support.sentences import asks, sentences
 from memoria.recall.ranking.alike import of_user
 from memoria.recall.ranking.candidates import Candidate, Facts
 from memoria.recall.ranking.substance import substance
-from memoria.recall.ranking.talk import sentences
 from memoria.types import MemoryNode
 
 Array = NDArray[np.float64]
@@ -156,7 +156,7 @@ def _only_asks(text: str) -> bool:
     >>> _only_asks("Hello! Where do I live?"), _only_asks("I moved to Bergen. What now?")
     (True, False)
     """
-    return all(one.endswith("?") for one in sentences(text) if substance(one) > 0)
+    return all(asks(one) for one in sentences(text) if substance(one) > 0)
 
 
 def spread(cosines: Sequence[float], more: tuple[int, float, float]) -> tuple[float, float]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from memoria._support.sentences import asks
 from memoria.graph.vocabulary import REMEMBERED
 from memoria.recall.ranking.candidates import FactsRequest
 from memoria.recall.ranking.substance import substance
@@ -43,7 +44,7 @@ def statements(memories: Sequence[MemoryNode]) -> list[MemoryNode]:
         for memory in memories
         if memory.created_at is not None
         and _states(memory)
-        and not memory.text.rstrip().endswith("?")
+        and not asks(memory.text)
         and substance(memory.text) > 0
     ]
 

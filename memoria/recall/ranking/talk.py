@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from memoria._support.sentences import asks, sentences
 from memoria.recall.ranking.candidates import Candidate, Facts
 from memoria.recall.ranking.words import Pool
 from memoria.types import MemoryNode
@@ -38,8 +39,6 @@ _ASKS_YOU = re.compile(
 # Share of the odds of the session's best other message that a message gets. Not fitted, but chosen
 # among several shares; see docs/project/ranking.md.
 _SHARE = 0.2
-# The end of a sentence within a text.
-_BETWEEN_SENTENCES = re.compile(r"(?<=[.!?。！？])\s+|\n")
 
 
 def talk_features(
@@ -79,15 +78,6 @@ def speaker_of(memory: MemoryNode) -> str:
     return speaker if isinstance(speaker, str) else ""
 
 
-def sentences(text: str) -> list[str]:
-    """Return the sentences of a text.
-
-    >>> sentences("Hello! Where do I live?")
-    ['Hello!', 'Where do I live?']
-    """
-    return _BETWEEN_SENTENCES.split(text.strip())
-
-
 def asks_what_you_said(query: str) -> bool:
     """Tell whether a query is one question about what the assistant said or did earlier.
 
@@ -97,7 +87,7 @@ def asks_what_you_said(query: str) -> bool:
     False
     """
     [asked, *others] = sentences(query)
-    return not others and asked.endswith("?") and _ASKS_YOU.search(asked) is not None
+    return not others and asks(asked) and _ASKS_YOU.search(asked) is not None
 
 
 def _by_role(query: str, roles: Sequence[str]) -> dict[str, Array]:

@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from memoria._support.sentences import asks
 from memoria._support.stems import query_terms
 from memoria.formulas.repeats import Said, adds_nothing
 from memoria.graph.vocabulary import (
@@ -33,8 +34,6 @@ from memoria.types import Seed, Seeds
 LOOSE_RELATIONS = (ANSWERED_BY, SIMILAR)
 #: The same, and those that every message of a conversation has.
 SPOKEN_RELATIONS = (*LOOSE_RELATIONS, NEXT, CONTINUED_BY, IN_SESSION, SAID_BY, MENTIONS)
-# Only tried after the last word: trying it at each mark of a long row of marks takes too long.
-_QUESTION = re.compile(r"(?<!\W)(?=\W*+\Z)\W*?[?？؟]")
 # What states something: more than one sentence or line, or one that asks for a yes at its end.
 _STATEMENT = re.compile(
     r"[.!]\s|[。！;\n]"
@@ -97,7 +96,7 @@ def asks_much_the_same(text: str, query: str) -> bool:
     >>> asks_much_the_same("Who cleans the oven?", query)
     False
     """
-    if _QUESTION.search(text) is None:
+    if not asks(text):
         return False
     said, asked = set(query_terms(text)), set(query_terms(query))
     least = _SAME if _STATEMENT.search(text.strip()) is None else _NEARLY_ALL

@@ -319,6 +319,13 @@ def test_only_statements_with_a_vector_and_several_times_are_compared() -> None:
     assert to_compare(memories, {"old": 0.4}) == ([], [])
 
 
+@pytest.mark.parametrize("question", ["Who is it?", "私の上司は誰ですか？", "Who is my boss? 🤔"])
+def test_a_question_states_nothing(question: str) -> None:
+    memories = [one.memory for one in (OLD, NEW, said("asked", question, 100))]
+    cosines = {"old": 0.4, "new": 0.5, "asked": 0.9}
+    assert to_compare(memories, cosines) == (["new", "old"], ["old", "new"])
+
+
 def test_events_outside_of_a_conversation_do_not_replace_each_other() -> None:
     """The guess made a sample's sales figures of one week outdated by those of another."""
     both = [replace(one.memory, metadata={}) for one in (OLD, NEW)]
