@@ -40,6 +40,9 @@ Call = tuple[Query, Mapping[str, Any]]
 _MAX_WAIT_S = 1.0  # between two retries
 # Time to close a session, after which its connection is dropped; seconds.
 _CLOSE_S = 0.25
+# Time after which a loop that stands still while a session closes is the driver's fault, and not
+# that of other code, such as an embedder that works in the loop; seconds.
+_STUCK_S = 5.0
 
 
 class Translation(Protocol):
@@ -120,7 +123,7 @@ class Session:
         if kind is not None and issubclass(kind, asyncio.CancelledError):
             session.cancel()
         closing = asyncio.create_task(session.close())
-        self._watched.expect(_CLOSE_S)
+        self._watched.expect(_STUCK_S)
         try:
             await asyncio.wait([closing], timeout=_CLOSE_S)
         finally:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import neo4j
 import pytest
 
 from memoria.errors import DeadlineError
@@ -57,6 +58,23 @@ async def test_a_session_of_a_loop_that_runs_is_left_to_its_own_limit() -> None:
         if not session.dropped:
             return
     pytest.fail("each of ten sessions of a loop that runs was dropped")
+
+
+async def test_code_that_holds_up_the_loop_while_a_session_closes_costs_no_connection(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An embedder of one's own may work in the loop for a second; nothing is wrong with that."""
+    close = neo4j.AsyncSession.close
+
+    async def held_up(session: neo4j.AsyncSession) -> None:
+        time.sleep(1)  # noqa: ASYNC251
+        await close(session)
+
+    monkeypatch.setattr(neo4j.AsyncSession, "close", held_up)
+    with bolt_server() as server:
+        async with open_driver(server.target) as driver:
+            assert [row["x"] for row in await Store(driver).run(QUERY, {})] == [1]
+    assert [each for each in caplog.records if each.levelno == logging.ERROR] == []
 
 
 async def test_a_query_dropped_because_others_block_the_loop_says_that_its_time_was_over() -> None:
