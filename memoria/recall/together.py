@@ -321,6 +321,7 @@ def _renamed(facts: Facts, to: Renamer) -> Facts:
         sessions={
             to.id(id_): (to.id(session), size) for id_, (session, size) in facts.sessions.items()
         },
+        opening={to.id(id_) for id_ in facts.opening},
         alike={to.id(id_): keyed(others) for id_, others in facts.alike.items()},
         probed=keyed(facts.probed),
     )
@@ -342,6 +343,7 @@ def _joined_facts(parts: Sequence[Facts]) -> Facts:
         adjacent=merged(each.adjacent for each in parts),
         edges=tuple(edge for each in parts for edge in each.edges),
         sessions=merged(each.sessions for each in parts),
+        opening={id_ for each in parts for id_ in each.opening},
         alike=merged(each.alike for each in parts),
         probed=merged(each.probed for each in parts),
     )

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from memoria._support import foreign
 from memoria.graph.connectors import is_connector
 from memoria.graph.hydrate import memory_node
-from memoria.graph.vocabulary import CONFLICTS, PLAIN_RELATIONS, USUAL_ORDER
+from memoria.graph.vocabulary import CONFLICTS, CONTINUED_BY, PLAIN_RELATIONS, USUAL_ORDER
 from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import Edge, Exploration, MemoryFilter, MemoryNode, Path
@@ -156,6 +156,8 @@ class Facts:
     sessions
         Id -> id of the memory's session, and the session's number of edges; memories outside
         sessions are missing.
+    opening
+        Ids of the memories that open their session: none comes before them.
     like
         How close the query is to examples of messages; None if it is not known.
     alike
@@ -182,6 +184,7 @@ class Facts:
     adjacent: Mapping[str, Sequence[str]] = field(default_factory=dict)
     edges: tuple[Edge, ...] = ()
     sessions: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    opening: Collection[str] = frozenset()
     like: Likeness | None = None
     alike: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     probed: Mapping[str, float] = field(default_factory=dict)
@@ -295,6 +298,7 @@ async def ask_facts(
         "max_weight": request.max_weight,
         "order": list(request.order),
         "plain": list(PLAIN_RELATIONS),
+        "preceding": [*request.order, CONTINUED_BY],
         "scope": request.scope,
         "vector": None if request.vector is None else list(request.vector),
     }
@@ -313,6 +317,7 @@ async def ask_facts(
         adjacent={id_: adjacent for id_, *_, adjacent, _, _, _ in rows if adjacent},
         edges=_edges(rows),
         sessions={id_: (session[0], session[1]) for id_, *_, session in rows if session},
+        opening={id_ for id_, *_, session in rows if session and session[2]},
     )
     return facts, {row[0]: memory_node(row[4]) for row in rows if row[4] is not None}
 

@@ -73,6 +73,7 @@ def folded(candidates: Sequence[Candidate], facts: Facts) -> tuple[list[Candidat
         past=_merged(facts.past, name, lambda first, _: first),
         adjacent=_adjacent(facts.adjacent, name),
         sessions=_merged(facts.sessions, name, lambda first, _: first),
+        opening={name.get(id_, id_) for id_ in facts.opening},
     )
 
 

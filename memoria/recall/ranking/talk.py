@@ -7,6 +7,7 @@ order, all features are 0, and memories rank as if these features did not exist.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoria._support.sentences import asks, sentences
+from memoria.graph.vocabulary import REMEMBERED
 from memoria.recall.ranking.candidates import Candidate, Facts
 from memoria.recall.ranking.words import Pool
 from memoria.types import MemoryNode
@@ -39,6 +41,8 @@ _ASKS_YOU = re.compile(
 # Share of the odds of the session's best other message that a message gets. Not fitted, but chosen
 # among several shares; see docs/project/ranking.md.
 _SHARE = 0.2
+# Openings of sessions with so many edges or fewer count fully.
+_SHORT = 9
 
 
 def talk_features(
@@ -58,11 +62,13 @@ def talk_features(
     O(N T) for N candidates and T words of the query.
     """
     ids = [each.memory.id for each in candidates]
+    by_role = _by_role(query, [role_of(each.memory) for each in candidates])
     return {
-        **_by_role(query, [role_of(each.memory) for each in candidates]),
+        **by_role,
         "speaker": _is_named(query, [speaker_of(each.memory) for each in candidates]),
         "echo": _echo(ids, facts, pool),
         "session": _session(ids, facts, match),
+        "opening": _opening(candidates, facts, by_role["user"]),
     }
 
 
@@ -190,6 +196,28 @@ def _session(ids: Sequence[str], facts: Facts, match: Array) -> Array:
     """Return the best match of another message of the session, divided by the root of its size."""
     best, size = _best_others(match, ids, facts.sessions)
     return np.maximum(best, 0.0) / np.sqrt(size)
+
+
+def _opening(candidates: Sequence[Candidate], facts: Facts, by_user: Array) -> Array:
+    """Mark the user's messages that open a session, and what was remembered: it says all by itself.
+
+    The larger the session, the less a message counts. Other memories outside of sessions, such as
+    notes, get the mean of the messages, so that they keep their places among these. Nothing is
+    marked where no message counts for being the user's.
+    """
+    found = np.zeros(len(candidates))
+    if not by_user.any():
+        return found
+    memories = [each.memory for each in candidates]
+    outside = np.array([memory.id not in facts.sessions for memory in memories])
+    for row, memory in enumerate(memories):
+        if memory.id in facts.opening:
+            _, size = facts.sessions[memory.id]
+            found[row] = by_user[row] * math.sqrt(_SHORT / max(size, _SHORT))
+    if not outside.all():
+        found[outside] = found[~outside].mean()
+    found[[memory.metadata.get(REMEMBERED) is True for memory in memories]] = 1.0
+    return found
 
 
 def with_session(

@@ -109,6 +109,7 @@ async def test_facts_have_the_sessions_of_what_ranks_and_of_nothing_else(
         "boat:2#2": ("@session:boat:1", 12),
         "boat:4": ("@session:boat:2", 2),
     }
+    assert facts.opening == {"boat:1", "boat:4"}
 
 
 async def test_of_several_sessions_the_first_by_id_counts(store: Store, scope: str) -> None:

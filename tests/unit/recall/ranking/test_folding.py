@@ -112,10 +112,13 @@ def test_a_message_found_only_loosely_is_loose() -> None:
 
 def test_session_and_past_of_a_part_are_those_of_its_message() -> None:
     past = Past(uses=1)
-    facts = known(cosines={"c:1#2": 1.0}, past={"c:1": past}, sessions={"c:1": ("s", 4)})
+    facts = known(
+        cosines={"c:1#2": 1.0}, past={"c:1": past}, sessions={"c:1": ("s", 4)}, opening={"c:1"}
+    )
     _, facts = folded([part("c:1"), part("c:1#2")], facts)
     assert facts.past == {"c:1#2": past}
     assert facts.sessions == {"c:1#2": ("s", 4)}
+    assert facts.opening == {"c:1#2"}
 
 
 def test_documents_and_ids_from_elsewhere_are_not_folded() -> None:

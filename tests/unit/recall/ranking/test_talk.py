@@ -21,7 +21,7 @@ from tests.for_each import for_each
 from tests.unit.recall.ranking.test_relevance import candidate, feature, linked, lone, texts
 
 ONE_SESSION = dict.fromkeys("abc", ("s", 3))
-TALK = ("user", "assistant", "speaker", "echo", "session")
+TALK = ("user", "assistant", "speaker", "echo", "session", "opening")
 
 
 def said(name: str, text: str = "pier", kind: str = "Event", **metadata: Any) -> Candidate:
@@ -256,6 +256,30 @@ def test_what_was_taught_of_a_message_is_not_handed_to_its_session() -> None:
     sums, by_query = np.log([80.0, 1.0]), np.log([8.0, 1.0])
     found = np.exp(with_session(sums, by_query, "ab", of_session("a", "b"))).tolist()
     assert found == pytest.approx([80.0 + 0.1, 1.0 + 0.8])
+
+
+def test_what_the_user_opens_a_session_with_counts_less_in_a_long_one() -> None:
+    all_ = [said(name, role="user") for name in "abc"] + [said("d", role="assistant")]
+    sessions = {"a": ("s", 4), "b": ("s", 4), "c": ("t", 36), "d": ("u", 4)}
+    facts = replace(NOTHING_KNOWN, sessions=sessions, opening={"a", "c", "d"})
+    assert feature("opening", "pier", *all_, facts=facts) == [1.0, 0.0, 0.5, 0.0]
+    asks = "What did you recommend?"
+    assert feature("opening", asks, *all_, facts=facts) == [0.0] * 4
+    assert feature("opening", "pier", *all_[:3], facts=facts) == [0.0] * 3, "of one role only"
+
+
+def test_what_was_remembered_counts_as_much_as_what_opens_a_session() -> None:
+    told = said("told", remembered=True)
+    talk = [said("a", role="user"), said("b", role="assistant")]
+    facts = replace(NOTHING_KNOWN, sessions={"a": ("s", 2), "b": ("s", 2)}, opening={"a"})
+    assert feature("opening", "pier", told, *talk, facts=facts) == [1.0, 1.0, 0.0]
+    assert feature("opening", "pier", told, facts=facts) == [0.0], "no chat, so nothing to equal"
+
+
+def test_notes_keep_their_places_among_messages_of_which_some_open_a_session() -> None:
+    talk = [said("a", role="user"), said("b", role="assistant")]
+    facts = replace(NOTHING_KNOWN, sessions={"a": ("s", 2), "b": ("s", 2)}, opening={"a"})
+    assert feature("opening", "pier", *talk, said("note"), facts=facts) == [1.0, 0.0, 0.5]
 
 
 SUMS = st.lists(st.floats(-50, 50), min_size=6, max_size=6)
