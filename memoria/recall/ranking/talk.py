@@ -199,24 +199,22 @@ def _session(ids: Sequence[str], facts: Facts, match: Array) -> Array:
 
 
 def _opening(candidates: Sequence[Candidate], facts: Facts, by_user: Array) -> Array:
-    """Mark the user's messages that open a session, and what was remembered: it says all by itself.
+    """Mark the user's messages that open a session; the larger the session, the less they count.
 
-    The larger the session, the less a message counts. Other memories outside of sessions, such as
-    notes, get the mean of the messages, so that they keep their places among these. Nothing is
-    marked where no message counts for being the user's.
+    What was remembered says all by itself, so it gets as much as any message. Other memories
+    outside of sessions, such as notes, get the mean of the messages, and so keep their places.
     """
     found = np.zeros(len(candidates))
-    if not by_user.any():
-        return found
     memories = [each.memory for each in candidates]
-    outside = np.array([memory.id not in facts.sessions for memory in memories])
+    outside = np.array([memory.id not in facts.sessions for memory in memories], bool)
     for row, memory in enumerate(memories):
         if memory.id in facts.opening:
             _, size = facts.sessions[memory.id]
             found[row] = by_user[row] * math.sqrt(_SHORT / max(size, _SHORT))
+    highest = found.max(initial=0.0)
     if not outside.all():
         found[outside] = found[~outside].mean()
-    found[[memory.metadata.get(REMEMBERED) is True for memory in memories]] = 1.0
+    found[[memory.metadata.get(REMEMBERED) is True for memory in memories]] = highest
     return found
 
 

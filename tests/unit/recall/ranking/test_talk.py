@@ -271,8 +271,8 @@ def test_what_the_user_opens_a_session_with_counts_less_in_a_long_one() -> None:
 def test_what_was_remembered_counts_as_much_as_what_opens_a_session() -> None:
     told = said("told", remembered=True)
     talk = [said("a", role="user"), said("b", role="assistant")]
-    facts = replace(NOTHING_KNOWN, sessions={"a": ("s", 2), "b": ("s", 2)}, opening={"a"})
-    assert feature("opening", "pier", told, *talk, facts=facts) == [1.0, 1.0, 0.0]
+    facts = replace(NOTHING_KNOWN, sessions={"a": ("s", 36), "b": ("s", 36)}, opening={"a"})
+    assert feature("opening", "pier", told, *talk, facts=facts) == [0.5, 0.5, 0.0]
     assert feature("opening", "pier", told, facts=facts) == [0.0], "no chat, so nothing to equal"
 
 
