@@ -5,6 +5,7 @@ In: files or their bytes. Out: JSON values, streams. Reads files.
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import json
@@ -26,6 +27,8 @@ MAX_CONTAINERS = 3_000_000
 MAX_PACKED_RATIO = 250
 UNSUSPICIOUS_BYTES = 50_000_000
 _GZIP = b"\x1f\x8b"
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_BUFFER_BYTES = 1 << 17
 
 
 def parse_json(raw: bytes) -> Any:
@@ -98,14 +101,24 @@ def check_ratio(packed: int, unpacked: int) -> None:
 
 
 def unpacked(stream: io.BufferedReader[Any]) -> BinaryIO:
-    """Return the stream, decompressed if it starts with the gzip signature.
+    """Return the stream, decompressed if it starts with the gzip signature, and as UTF-8.
 
     Reading it raises ``zlib.error``, ``EOFError`` or ``gzip.BadGzipFile`` if it is damaged, and
     ``ValueError`` if it unpacks to too many bytes.
     """
-    if stream.peek(2)[:2] != _GZIP:
+    if stream.peek(2)[:2] == _GZIP:
+        stream = io.BufferedReader(_Gunzip(stream), buffer_size=_BUFFER_BYTES)
+    return as_utf8(stream)
+
+
+def as_utf8(stream: io.BufferedReader[Any]) -> BinaryIO:
+    """Return the stream, in UTF-8 if it begins with the mark of UTF-16.
+
+    Half characters become the replacement character.
+    """
+    if stream.peek(2)[:2] not in _UTF16:
         return stream
-    return io.BufferedReader(_Gunzip(stream), buffer_size=1 << 17)
+    return io.BufferedReader(_Recoded(stream), buffer_size=_BUFFER_BYTES)
 
 
 class _Counted:
@@ -141,4 +154,30 @@ class _Gunzip(io.RawIOBase):
     def close(self) -> None:
         if not self.closed:
             self._packed.stream.close()
+        super().close()
+
+
+class _Recoded(io.RawIOBase):
+    """Reads a stream of UTF-16 as UTF-8."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
+        self._left = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        raw = b"more"
+        while raw and not self._left:
+            raw = self._stream.read(_BUFFER_BYTES)
+            self._left = self._decoder.decode(raw, final=not raw).encode()
+        size = min(len(buffer), len(self._left))
+        buffer[:size], self._left = self._left[:size], self._left[size:]
+        return size
+
+    def close(self) -> None:
+        if not self.closed:
+            self._stream.close()
         super().close()

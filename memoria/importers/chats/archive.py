@@ -1,7 +1,8 @@
 """Open what somebody has exported: a zip, a folder, or a single file.
 
-In: a path. Out: streams of bytes under the names that a reader asks for. Reads files. Nothing is
-unpacked to disk, and a name in a zip never becomes a path, so it can't lead out of a folder.
+In: a path. Out: streams of bytes under the names that a reader asks for; UTF-16 comes as UTF-8.
+Reads files. Nothing is unpacked to disk, and a name in a zip never becomes a path, so it can't lead
+out of a folder.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, Any
 
-from memoria._support.foreign_files import check_ratio, is_own, unpacked
+from memoria._support.foreign_files import as_utf8, check_ratio, is_own, unpacked
 from memoria.errors import InvalidInputError
 
 #: An export, perhaps in a folder of its own, with a folder for each channel in it.
@@ -122,7 +123,7 @@ def open_export(path: str | PathLike[str], *, folders: int = MAX_FOLDERS) -> Ite
                 check_ratio(where.stat().st_size, sum(each.file_size for each in members.values()))
             yield Export(where, list(members), lambda name: _member(archive, members[name]))
     elif where.is_dir():
-        yield Export(where, names, lambda name: (where / name).open("rb"))
+        yield Export(where, names, lambda name: as_utf8((where / name).open("rb")))
     else:
         yield Export(where, names, lambda _: unpacked(where.open("rb")), single=True)
 
@@ -148,7 +149,7 @@ def _member_name(info: zipfile.ZipInfo) -> str:
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
     check_ratio(info.compress_size, info.file_size)
-    return io.BufferedReader(archive.open(info))  # type: ignore[type-var]
+    return as_utf8(io.BufferedReader(archive.open(info)))
 
 
 def _is_litter(name: str) -> bool:

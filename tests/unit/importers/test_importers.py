@@ -255,6 +255,39 @@ def test_dates_of_whatsapp_are_read_in_the_order_that_the_chat_shows(
     assert [(message.speaker, message.text) for message in messages] == [("Ida", "a"), ("Tom", "b")]
 
 
+@for_each("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_file_that_was_saved_as_utf_16_is_read_as_one_in_utf_8(
+    tmp_path: Path, encoding: str
+) -> None:
+    mark = "" if encoding == "utf-16" else "\ufeff"  # Python writes the mark only there
+    chat = "13.02.2026, 09:01 - Jürgen: Öfen 🔥\n13.02.2026, 09:02 - Ida: ja\nzweite Zeile\n"
+    path = tmp_path / "WhatsApp Chat mit Ida.txt"
+    path.write_text(mark + chat, encoding=encoding, newline="\r\n")
+    (conversation,) = read_whatsapp(path)
+    assert said(conversation) == [("Jürgen", "Öfen 🔥"), ("Ida", "ja\nzweite Zeile")]
+    packed = tmp_path / "chat.zip"
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("_chat.txt", path.read_bytes())
+    assert [each.messages for each in read_whatsapp(packed)] == [conversation.messages]
+    line = json.dumps({"id": "m1", "memory": "Likes Öfen"}, ensure_ascii=False)
+    one, folder = tmp_path / "mem0.json", tmp_path / "folder"
+    one.write_text(f"{mark}[{line}]", encoding=encoding)
+    assert detect_format(one) == "mem0"
+    assert [each.text for each in read_mem0(one) if isinstance(each, Memory)] == ["Likes Öfen"]
+    folder.mkdir(exist_ok=True)
+    turn = json.dumps([{"role": "user", "content": "Öfen 🔥"}], ensure_ascii=False)
+    (folder / "a.json").write_text(mark + turn, encoding=encoding)
+    assert detect_format(folder) == "openai"
+    assert [said(each) for each in READERS["openai"](folder)] == [[("user", "Öfen 🔥")]]
+
+
+def test_a_file_in_utf_16_that_is_cut_keeps_all_but_its_last_character(tmp_path: Path) -> None:
+    path = tmp_path / "_chat.txt"
+    path.write_bytes("13.02.2026, 09:01 - Ida: Öfen 🔥".encode("utf-16")[:-1])
+    (conversation,) = read_whatsapp(path)
+    assert said(conversation) == [("Ida", "Öfen �")]
+
+
 def test_a_chat_of_whatsapp_keeps_lines_and_leaves_out_files_and_notices(tmp_path: Path) -> None:
     chat = (
         "[13/02/2026, 09:00:00] Plot 7: Messages and calls are end-to-end encrypted.\n"

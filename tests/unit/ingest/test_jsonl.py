@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -279,6 +280,19 @@ def test_gzip_is_told_by_its_bytes_not_its_name(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(json.dumps(MEMORY).encode()))
     plain = write(tmp_path / "plain.jsonl.gz", EDGE)
     assert [found.file for found in read_lines([path, plain])] == [str(path), str(plain)]
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_file_in_utf_16_is_read_line_by_line(
+    tmp_path: Path, pack: Callable[[bytes], bytes]
+) -> None:
+    path = tmp_path / "a.jsonl"
+    memory = json.dumps(MEMORY | {"text": "Öfen 🔥" * 50_000}, ensure_ascii=False)
+    path.write_bytes(pack(f"{memory}\r\n{json.dumps(EDGE)}\r\n".encode("utf-16")))
+    first, second = read_lines([path])
+    assert (first.number, second.number) == (1, 2)
+    assert isinstance(first.value, Memory)
+    assert first.value.text == "Öfen 🔥" * 50_000
 
 
 @pytest.mark.parametrize("damage", ["cut", "garbled"])
