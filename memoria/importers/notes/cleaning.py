@@ -32,6 +32,18 @@ _PICTURES = (
     (re.compile(rf"^[ \t]{{0,3}}\[[^\[\]\n]+\]:[ \t]*<?{_DATA}>?[ \t]*$", re.MULTILINE), ""),
     (re.compile(rf"({_HEAD}){_BYTES}"), r"\1…"),
 )
+#: Where a picture of SVG begins or ends, also within an address that holds it.
+_SVG = re.compile(
+    rf"(?P<head>{_HEAD}[ \t\n]*)?(?:(?P<coded>%3C)|<)(?P<end>/?)svg\b"
+    r"(?(coded)(?:%3E)?|(?:[^<>]*+>)?)",
+    re.IGNORECASE,
+)
+_TAG = re.compile(r"<(?P<end>/?)(?P<name>[\w:]*)[^<>]*+>?")
+#: So many pictures of SVG are looked for in a text, so that their places fit into memory.
+_MAX_SVG = 100_000
+_WORDLESS = frozenset({"metadata", "script", "style"})
+#: As long as the data of a picture have to be.
+_STAND_IN = "=" * 64
 #: Languages of code blocks in which programs keep drawings.
 _DRAWN = "compressed-json"
 _DRAWING = re.compile(
@@ -58,12 +70,16 @@ def cleaned(text: str, left_out: LeftOut) -> str:
     comment
     'Tea.  `%%` '
     """
-    kept = []
+    kept, written = [], list[str]()
     for kind, piece in pieces(text):
-        if kind in ("text", "code"):
-            kept.append(piece)
+        if kind == "text":
+            written.append(piece)
+        elif kind == "code":
+            kept += [_without_svg("".join(written), left_out), piece]
+            written.clear()
         else:
             left_out(kind)
+    kept.append(_without_svg("".join(written), left_out))
     return _without_pictures("".join(kept), left_out)
 
 
@@ -120,6 +136,46 @@ def _without_pictures(text: str, left_out: LeftOut) -> str:
         for _ in range(number):
             left_out("picture")
     return text
+
+
+def _without_svg(text: str, left_out: LeftOut) -> str:
+    """Return a text with the words of each SVG picture in it instead of the picture."""
+    begun, found = list[re.Match[str]](), list[tuple[re.Match[str], int]]()
+    for mark in _SVG.finditer(text):
+        if len(begun) + len(found) > _MAX_SVG:
+            break
+        if not mark["end"]:
+            begun += [mark] if not mark[0].endswith("/>") else []
+        elif begun:
+            begin = begun.pop()
+            while found and found[-1][0].start() > begin.start():
+                found.pop()  # a picture within this one
+            found.append((begin, mark.end()))
+    kept, place = list[str](), 0
+    for begin, end in found:
+        picture = text[begin.end("head") if begin["head"] else begin.start() : end]
+        if begin["head"]:  # the address goes with the other pictures
+            kept += [text[place : begin.end("head")].rstrip(), _STAND_IN]
+        elif picture.startswith("<"):
+            kept += [text[place : begin.start()], _words_of_svg(picture)]
+            left_out("picture")
+        else:
+            kept.append(text[place:end])
+        place = end
+    return "".join(kept) + text[place:]
+
+
+def _words_of_svg(picture: str) -> str:
+    words, place, wordless = list[str](), 0, ""
+    for tag in _TAG.finditer(picture):
+        if not wordless:
+            words += picture[place : tag.start()].split()
+        place, name = tag.end(), tag["name"].lower()
+        if wordless and tag["end"] and name == wordless:
+            wordless = ""
+        elif not wordless and name in _WORDLESS and not tag["end"] and not tag[0].endswith("/>"):
+            wordless = name
+    return " ".join(words)
 
 
 def words_of_drawing(text: str, left_out: LeftOut) -> str:

@@ -301,7 +301,22 @@ def test_fields_with_the_names_of_others_are_kept_apart(tmp_path: Path) -> None:
 
 PICTURE = "data:image/png;base64," + "iVBORw0KGgo" * 40_000
 LINES = "\n".join(["data:image/png;base64,iVBORw0KGgo", *["iVBORw0KGgo+/" * 6] * 9, "AAAA="])
+SVG = (
+    '<svg viewBox="0 0 9 9">\n<!-- made by hand --><title>Plan</title>\n\n'
+    "<style>\n\ntext > a { fill: red }</style>\n    <path d='M0 0 L9 9'/>\n\n"
+    "<g><svg><text>Oven <tspan>door</tspan></text></svg></g>\n\n</svg>"
+)
+QUOTED_SVG = "data:image/svg+xml;utf8,<svg viewBox='0 0 9 9'><path d='M0 0'/> </svg>"
+CODED_SVG = "data:image/svg+xml,%3Csvg viewBox='0 0 9 9'%3E %3Cpath d='M0 0'/%3E %3C/svg%3E"
 PARTS_OF_NOTES = [
+    (f"a\n\n{SVG}\n\nb", "a\n\nPlan Oven door\n\nb", {"picture": 1, "comment": 1}),
+    (f"a {SVG} b {SVG}", "a Plan Oven door b Plan Oven door", {"picture": 2, "comment": 2}),
+    (f"```\n{SVG}\n```\n`<svg></svg>`", f"```\n{SVG}\n```\n`<svg></svg>`", {}),
+    ("<svg> and </svg> <svg/> </svg> <svg", "and <svg/> </svg> <svg", {"picture": 1}),
+    (f"a ![the oven]({QUOTED_SVG}) b", "a the oven b", {"picture": 1}),
+    (f'a <img src="{QUOTED_SVG}" alt="x"> b', "a  b", {"picture": 1}),
+    (f'a <img src="{CODED_SVG}"> b', "a  b", {"picture": 1}),
+    ("a %3Csvg%3E b %3C/svg%3E", "a %3Csvg%3E b %3C/svg%3E", {}),
     (f"Before ![the oven]({LINES}) after.", "Before the oven after.", {"picture": 1}),
     (f'<img src="{LINES}">\nafter', "after", {"picture": 1}),
     (f"[i]: {LINES.removesuffix('AAAA=')}\nAfter it all.", "After it all.", {"picture": 1}),
@@ -338,8 +353,10 @@ def test_what_nobody_reads_in_a_note_is_left_out_and_counted(
 
 
 def test_pictures_that_begin_and_never_end_are_looked_through_once() -> None:
-    begun = "![a](data:image/png;base64," * 20_000
-    assert cleaned(begun, pytest.fail) == begun
+    data = "data:a/svg,<svg "
+    for begin in ("![a](data:image/png;base64,", "<svg><text", "<svg ", data, "</svg>"):
+        begun = begin * 20_000
+        assert cleaned(begun, pytest.fail) == begun
 
 
 @pytest.mark.parametrize("hidden", [True, False])
