@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from memoria._support.foreign import json_map
 from memoria.graph.vocabulary import documents_key, scope_key
-from memoria.remember.documents.plan import MAX_TITLED, Planned, titles_of
+from memoria.remember.documents.plan import MAX_TITLED, Planned, titles_of, without_code
 from memoria.remember.documents.titles import bare_title, names_in
 from memoria.remember.ids import topic_id
 from memoria.store import Store
@@ -113,7 +113,7 @@ async def texts_naming(
         }
         found = (await store.run(load("remember.naming"), parameters))[0]["found"]
         texts = {id_: text for _, pairs in found for id_, text in pairs}
-        names = {id_: names_in(text) for id_, text in texts.items()}
+        names = {id_: names_in(without_code(text)) for id_, text in texts.items()}
         for name, pairs in found:
             naming[name] = tuple(sorted(id_ for id_, _ in pairs if name in names[id_]))
     return naming

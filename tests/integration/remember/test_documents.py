@@ -79,6 +79,17 @@ async def test_texts_are_joined_to_documents_that_they_name_in_any_order(
     assert [await edges(store, f"{scope}/together")] * 3 == graphs
 
 
+async def test_names_in_code_are_none_whether_their_document_comes_first_or_later(
+    store: Store, scope: str
+) -> None:
+    code = Document(id="code", text="So it is printed:\n```\nSee Peter Pan\n```")
+    for number, order in enumerate(([PAN, code], [code, PAN])):
+        writer = DocumentWriter(store, scope=f"{scope}/{number}")
+        for document in order:
+            await writer.write([document])
+        assert await edges(store, f"{scope}/{number}", "names") == set()
+
+
 async def test_a_memory_of_another_kind_that_names_a_title_is_joined_to_it(
     store: Store, scope: str
 ) -> None:
