@@ -14,7 +14,9 @@ from memoria.connection import given_auth
 from memoria.embed.models import take_models
 from memoria.graph.server_facts import probe
 from memoria.graph.stats import list_scopes
+from memoria.graph.vocabulary import PENDING
 from memoria.store import Store, Target, open_driver
+from memoria.store.queries import load
 
 if TYPE_CHECKING:
     from memoria.local import ServerInfo
@@ -146,16 +148,24 @@ def status(as_json: Json = False) -> None:
         f"Neo4j {info.version} at {info.uri} (process {info.pid})\n{where}\n"
         f"embedder {vectors}, {number_of(holds['scopes'], 'scope')}; memoria stats --all lists them"
     )
+    if holds["pending_vectors"]:
+        pending = number_of(holds["pending_vectors"], "vector")
+        line += f"\n{pending} pending: memoria embed makes those of a scope"
     print_facts({"running": True, **info.to_dict(), **place, **holds}, as_json, line)
 
 
 async def _holds(info: ServerInfo) -> dict[str, Any]:
-    """Read what the local database was set up for, and how many scopes it has."""
+    """Read the embedder of the local database, and how many scopes and pending vectors it has."""
     auth = given_auth(info.user, password_file=info.password_file)
     async with open_driver(Target(uri=info.uri, auth=auth)) as driver:
         store = Store(driver)
         facts, scopes = await probe(store), await list_scopes(store)
-    return {"embedder": facts.embedder, "scopes": len(scopes)}
+        (row,) = await store.run(load("doctor.pending"), {"key": PENDING})
+    return {
+        "embedder": facts.embedder,
+        "scopes": len(scopes),
+        "pending_vectors": row["count"],
+    }
 
 
 def _size(folder: Path) -> int:

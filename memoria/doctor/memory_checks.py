@@ -129,8 +129,9 @@ def _for_embedder(subject: Subject, fault: Fault) -> Fault:
     if subject.model is None:
         fault = replace(
             fault,
-            remedy="call GraphWriter.backfill_embeddings with the embedder; without Python, export "
-            "the scope, add an embedding to each line, and ingest the file with --embedder none",
+            remedy="run memoria embed with --embedder module:name, or call "
+            "GraphWriter.backfill_embeddings; without the embedder, export the scope, add an "
+            "embedding to each line, and ingest the file with --embedder none",
         )
     if subject.facts.embedder is None:  # as far as is known, it is searched by words only
         fault = replace(fault, severity="note")

@@ -11,7 +11,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +34,22 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 RunProgram = Callable[..., subprocess.CompletedProcess[str]]
 ROOT = Path(__file__).parents[3]
 ABOUT_THE_SERVER = {"up", "down"}
+
+
+class Down:
+    """An embedder that is down."""
+
+    name = "down"
+    dimensions = 384
+
+    async def embed_query(self, text: str) -> list[float]:
+        raise ConnectionError(text)
+
+    async def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
+        raise ConnectionError(str(texts))
+
+
+DOWN = Down()
 BATCH = 1_000  # memories that an ingest without an embedder writes at a time
 
 
@@ -202,6 +218,12 @@ def test_local_server_from_up_to_down(run: Run, home: Path, stick: Stick) -> Non
 
     # Others find the local server by themselves, too; test_commands shows that all look for it.
     assert run("export", "--scope", "cli").stdout.count("\n") > facts["memories"]
+
+    assert json.loads(run("status", "--json").stdout)["pending_vectors"] == 0
+    assert "pending" not in run("status").stdout
+    assert run("remember", "The oven is hot.", "--embedder", f"{__name__}:DOWN").returncode == 0
+    assert json.loads(run("status", "--json").stdout)["pending_vectors"] == 1
+    assert "1 vector pending: memoria embed makes those of a scope" in run("status").stdout
 
     assert json.loads(run("down", "--json").stdout) == {"stopped": True}
     assert json.loads(run("down", "--json").stdout) == {"stopped": False}
