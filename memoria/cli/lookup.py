@@ -23,8 +23,8 @@ from memoria.cli.common import (
     printable,
     say_missing,
 )
-from memoria.cli.connection import Connection
 from memoria.cli.filtering import Filtering
+from memoria.cli.mapping import MappedConnection
 from memoria.cli.nothing import say_excluded, say_nothing_found
 from memoria.cli.render import SHOWN_CHARS, print_table
 from memoria.graph.hydrate import superseded_of
@@ -40,7 +40,7 @@ def get(
     ids: Annotated[list[str], typer.Argument(metavar="ID", help="Ids of memories.")],
     scope: Scope = "default",
     *,
-    connection: Connection,
+    connection: MappedConnection,
     as_json: Json = False,
 ) -> None:
     """Show memories by id, in full, and which others have replaced them.
@@ -80,7 +80,7 @@ def list_(
         str | None,
         typer.Option(metavar="ID", help="Continue after this memory, the last one shown."),
     ] = None,
-    connection: Connection,
+    connection: MappedConnection,
     as_json: Json = False,
 ) -> None:
     """List memories in the order of their ids, page by page.
@@ -119,7 +119,7 @@ def recent(
     *,
     filtering: Filtering,
     limit: Limit = 10,
-    connection: Connection,
+    connection: MappedConnection,
     as_json: Json = False,
 ) -> None:
     """Show the newest memories, the newest first.
@@ -152,7 +152,7 @@ def neighbours(
     scope: Scope = "default",
     limit: Limit = 20,
     *,
-    connection: Connection,
+    connection: MappedConnection,
     as_json: Json = False,
 ) -> None:
     """Show the neighbours of a memory, the strongest edges first. Exit code 1 if it is missing.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from memoria._support.wording import number_of
 from memoria.cli.common import Json, Settings, one_line, pairs_of, print_facts
-from memoria.cli.connection import Connection
 from memoria.cli.learn import TraceFile
+from memoria.cli.mapping import MappedConnection
 from memoria.cli.pack import read_document
 from memoria.cli.render import path_line
 from memoria.recall.replay import Replay, plain_replay
@@ -14,7 +14,11 @@ from memoria.serialize import trace_from
 
 
 def replay(
-    trace: TraceFile, changes: Settings = None, *, connection: Connection, as_json: Json = False
+    trace: TraceFile,
+    changes: Settings = None,
+    *,
+    connection: MappedConnection,
+    as_json: Json = False,
 ) -> None:
     """Repeat the exploration of a recall, and show how the paths differ.
 

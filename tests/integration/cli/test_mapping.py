@@ -90,6 +90,19 @@ def test_two_commands_find_something_in_a_graph_that_is_there_and_it_is_evaluate
     assert '"memories": 4' in call("stats", "--mapping", str(file), "--json").out
     assert call("doctor", "--mapping", str(file)).out.strip() == "the mapping 'graph' fits"
 
+    mapped = ("--mapping", str(file))
+    shown = call("get", "Tenet", *mapped, "--json")
+    assert [each["id"] for each in json.loads(shown.out)["memories"]] == ["Tenet"]
+    assert len(json.loads(call("list", *mapped, "--json").out)["memories"]) == 4
+    assert len(json.loads(call("recent", *mapped, "--json").out)["memories"]) == 4
+    near = json.loads(call("neighbours", "Tenet", *mapped, "--json").out)
+    assert [each["memory"]["id"] for each in near["neighbours"]] == ["Christopher Nolan"]
+    absent = call("get", "Memento", *mapped)
+    assert (absent.code, "no memory Memento in scope default" in absent.err) == (1, True)
+    kept = tmp_path / "kept.json"
+    kept.write_text(call("recall", "thieves in dreams", *mapped, *PATIENT, "--full").out)
+    assert call("replay", str(kept), *mapped).out.startswith("identical: ")
+
     question = {"id": "q", "question": "thieves in dreams", "gold": ["Inception"]}
     (tmp_path / "questions.dev.jsonl").write_text(json.dumps(question) + "\n")
     done = call("evaluate", str(tmp_path), "--mapping", str(file), "--k", "1", "--json")

@@ -319,7 +319,9 @@ def test_only_statements_with_a_vector_and_several_times_are_compared() -> None:
     assert to_compare(memories, {"old": 0.4}) == ([], [])
 
 
-@pytest.mark.parametrize("question", ["Who is it?", "私の上司は誰ですか？", "Who is my boss? 🤔"])
+@pytest.mark.parametrize(
+    "question", ["Who is my boss?", "私の上司は誰ですか？", "Who is my boss? 🤔"]
+)
 def test_a_question_states_nothing(question: str) -> None:
     memories = [one.memory for one in (OLD, NEW, said("asked", question, 100))]
     cosines = {"old": 0.4, "new": 0.5, "asked": 0.9}
