@@ -388,10 +388,13 @@ def _with_indexes(
             on_label = [i for i in inventory.indexes if {*node.labels} <= {*i.labels}]
             name = _fulltext_of(node.labels[0], node.text, on_label, name)
         node = replace(node, fulltext_index=name)
-        known = node.embedding or node.connector
-        vectors = None if known else _vector_index(node.labels, "NODE", inventory)
-        if vectors is not None:
-            node = replace(node, embedding=vectors.properties[0], vector_index=vectors.name)
+        if not node.connector and inventory.index(node.vector_index or "") is None:
+            vectors = _vector_index(node.labels, "NODE", inventory)
+            node = replace(
+                node,
+                embedding=None if vectors is None else vectors.properties[0],
+                vector_index=None if vectors is None else vectors.name,
+            )
         nodes.append(node)
     edges = [_with_vectors(edge, ends.get(edge.type), inventory) for edge in mapping.edges]
     return replace(mapping, nodes=tuple(nodes), edges=tuple(edges))
