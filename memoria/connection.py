@@ -23,7 +23,15 @@ from memoria.recall.warming import warming
 from memoria.retriever import GraphRetriever, check_learn, close_with
 from memoria.store import Auth, Store, Target, open_driver
 from memoria.store.config import StoreConfig
+from memoria.store.queries import load
 
+# The queries with which agents remember, append, give feedback and forget. Some are long: a cold
+# and busy server may need more than `StoreConfig.query_timeout_s` to plan one.
+_WRITES = (
+    *("learn.reinforce", "graph.advance_clock", "remember.write", "remember.begun"),
+    *("remember.states", "remember.lock", "remember.connectors", "ingest.memories"),
+    *("ingest.relations", "ingest.forget"),
+)
 _NO_DATABASE = "no database: start the local server with `memoria up`, or give a URI or NEO4J_URI. "
 
 
@@ -172,8 +180,8 @@ def connect(
     learn
         ``"used"`` reinforces the memories that agents open and cite; see `GraphRetriever`.
     warm
-        Whether to let the server plan the queries of recalls in the background, so that the first
-        recalls after its start don't wait for it.
+        Whether to let the server plan the queries of recalls, and then those that agents write
+        with, in the background, so that the first ones after its start don't wait for it.
     embed_pending
         Whether to make, in the background, the vectors that writes of any scope of the database
         could not make because the embedder failed. It needs an ``embedder``.
@@ -250,7 +258,12 @@ async def open_on(
         retriever = await make(Store(driver, database=target.database, config=config))
         await retriever.server_facts()
         if warm:
-            plans = warming(retriever.store, scope=retriever.scope, config=retriever.config)
+            plans = warming(
+                retriever.store,
+                scope=retriever.scope,
+                config=retriever.config,
+                then=[load(name) for name in _WRITES] if retriever.mapping is None else (),
+            )
             await stack.enter_async_context(plans)
         if embed_pending and retriever.embedder is not None and retriever.mapping is None:
             keeping = keep_embedding(retriever.store, retriever.embedder)

@@ -1,6 +1,7 @@
 """Let the server plan the queries of a recall before the first one needs them.
 
 In: a store. Out: nothing. Reads only, and finds nothing: no memory has the id that it asks for.
+Writes are planned with EXPLAIN, which runs nothing.
 
 A server that has just started plans each query when it first gets it, which takes seconds where the
 machine is busy. Recalls of that time come back late, or cut short.
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -30,7 +31,7 @@ from memoria.recall.strategies import RunInput, Synapse
 from memoria.recall.validity import validity_of
 from memoria.store import Store
 from memoria.store.facts import ServerFacts
-from memoria.store.queries import load
+from memoria.store.queries import Query, load
 from memoria.types import MemoryFilter, Seed
 from memoria.types.validity import Validity
 
@@ -146,10 +147,17 @@ async def _send_for_time(
 
 
 @asynccontextmanager
-async def warming(store: Store, *, scope: str, config: RetrieverConfig) -> AsyncIterator[None]:
+async def warming(
+    store: Store, *, scope: str, config: RetrieverConfig, then: Sequence[Query] = ()
+) -> AsyncIterator[None]:
     """Warm the plans in the background, as long as the block lasts; a failure is only logged.
 
     A new database is warmed as soon as it is set up, which discards all plans.
+
+    Parameters
+    ----------
+    then
+        Further queries, which are planned after those of recalls, and not run.
     """
 
     async def warm() -> None:
@@ -157,6 +165,10 @@ async def warming(store: Store, *, scope: str, config: RetrieverConfig) -> Async
             if store.translation is None and not was_set_up(await server_facts(store)):
                 await store.facts.known()
             await warm_plans(store, scope=scope, config=config)
+            patient = store.patient(_PLAN_S)
+            generation = (await server_facts(patient)).generation
+            for query in then:
+                await patient.explain(query.at(generation))
         except MemoriaError as exc:
             log.info("the plans of recalls could not be warmed (%s)", type(exc).__name__)
 

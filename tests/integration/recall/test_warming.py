@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
 
-from memoria import GraphRetriever, Memory, Relation, connect
+from memoria import GraphRetriever, Memory, Message, Relation, connect
+from memoria.agents.agent_memory import AgentMemory
 from memoria.recall.config import RetrieverConfig
 from memoria.recall.strategies import STRATEGIES
 from memoria.recall.warming import warm_plans
@@ -62,3 +64,32 @@ async def test_connect_warms_in_the_background_and_closes_in_the_middle_of_it(
     ) as memory:
         await memory.recall("anything at all")
     assert statements.sent
+
+
+async def test_connect_plans_what_agents_write(
+    target: Target, retriever: GraphRetriever, statements: Statements
+) -> None:
+    await retriever.server_facts()
+    statements.names.clear()
+    async with connect(
+        target.uri,
+        target.auth,
+        scope=retriever.scope,
+        embedder=embedder("test", 384),
+        warm=True,
+    ) as memory:
+        for _ in range(1_200):
+            if "ingest.forget" in statements.names:  # the last one
+                break
+            await asyncio.sleep(0.1)
+        planned, statements.names = statements.names, set()
+        agent = AgentMemory(memory, deadline_s=60)
+        kept = await agent.remember("The oven is cold.")
+        await agent.append("first", [Message(text="The oven is cold, isn't it?", role="user")])
+        found = await agent.recall("Why is the oven cold?")
+        label = found.data["memories"][0]["label"]
+        await agent.feedback(found.data["recall_id"], used=[label])
+        await agent.forget([kept.data["id"]])
+    assert statements.names >= {"remember.write", "remember.states", "learn.reinforce"}
+    short = {"graph.scope_size", "graph.meta", "graph.newest", "ingest.embedded"}
+    assert statements.names - planned <= short
