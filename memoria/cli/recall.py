@@ -31,6 +31,7 @@ from memoria.cli.nothing import say_excluded, say_nothing_found
 from memoria.cli.packing import Packing
 from memoria.cli.render import screen, show_paths, summary
 from memoria.cli.showing import Showing
+from memoria.embed import Embedder
 from memoria.recall.call import AUTO, QueryTags
 from memoria.recall.config import RecallSettings, RetrieverConfig
 from memoria.recall.explore import in_order
@@ -139,7 +140,7 @@ def recall(
     async def ask(store: Store) -> Recall:
         model = await choose(store)
         async with GraphRetriever(store, scope=scope, embedder=model, config=config) as retriever:
-            await load_model(model)  # after the server was checked: it takes long
+            await _prepared(model, retriever)  # after the server was checked: it takes long
             scopes = (scope, *also) if also else None
             found = await retriever.recall(question, query_tags=tags, where=where, scopes=scopes)
         return await _say_unfound(store, found, scopes or (scope,), where)
@@ -154,6 +155,18 @@ def recall(
         print_json(plain_recall(found) if full else brief_recall(found))
     else:
         showing.show(found, budget=packing.budget, wrap=packing.format_ != "json")
+
+
+async def _prepared(model: Embedder | None, retriever: GraphRetriever) -> None:
+    """Load the model, and let the server plan the queries of a mapped graph.
+
+    `memoria up` has planned those of memoria's own.
+    """
+    await load_model(model)
+    if retriever.mapping is not None:
+        from memoria.cli.warming import plan_recalls
+
+        await plan_recalls(retriever.store, retriever.scope, retriever.config)
 
 
 async def _say_unfound(

@@ -1,4 +1,4 @@
-"""Let a server plan the queries of recalls, after its start and after indexes were created.
+"""Let a server plan the queries of recalls: after a start, new indexes, or for a mapped graph.
 
     python -m memoria.cli.warming
 
@@ -21,6 +21,7 @@ from memoria.errors import MemoriaError
 from memoria.graph.mapping.model import GraphMapping
 from memoria.graph.mapping.parts import WHOLE_GRAPH
 from memoria.graph.mapping.reading import MappedGraph
+from memoria.recall.config import RetrieverConfig
 from memoria.recall.warming import warm_plans
 from memoria.store import Store
 
@@ -32,11 +33,13 @@ _PATIENCE_S = 60.0
 _LONGEST_S = 120.0
 
 
-async def plan_recalls(store: Store, scope: str = "default") -> None:
-    """Let the server plan the queries of recalls: new indexes have discarded all plans."""
+async def plan_recalls(
+    store: Store, scope: str = "default", config: RetrieverConfig | None = None
+) -> None:
+    """Let the server plan the queries of recalls, with the texts that these settings send."""
     with suppress(MemoriaError, TimeoutError), err.status(PLANNING):
         async with asyncio.timeout(_PATIENCE_S):
-            await warm_plans(store, scope=scope)
+            await warm_plans(store, scope=scope, config=config)
 
 
 async def plan_mapped_recalls(store: Store, mapping: GraphMapping) -> None:

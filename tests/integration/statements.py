@@ -15,12 +15,15 @@ class Statements(logging.Handler):
         super().__init__(logging.DEBUG)
         self.sent: set[str] = set()
         self.names: set[str] = set()
+        self.order: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
         if "C: RUN" in str(record.msg) and isinstance(record.args, tuple):
             text = str(record.args[-1])
             self.sent.add(text.partition("{")[0])
-            self.names.update(re.findall(r"'query': '([a-z._]+)'", text))
+            found = re.findall(r"'query': '([a-z._]+)'", text)
+            self.names.update(found)
+            self.order += found
 
 
 @contextmanager

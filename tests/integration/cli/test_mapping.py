@@ -82,6 +82,8 @@ def test_two_commands_find_something_in_a_graph_that_is_there_and_it_is_evaluate
     assert "strategies.level" in asked.names
     assert asked.names <= warmed.names
     assert asked.sent <= warmed.sent
+    # Planned before the recall, too, which asks in the opposite order.
+    assert asked.order.index("ranking.candidates") < asked.order.index("strategies.level")
     items = [item["id"] for item in json.loads(answer.out)["context"]["items"]]
     assert items[0] == "Inception"
     assert {"Tenet", "Christopher Nolan"} <= {*items}
