@@ -100,14 +100,14 @@ def readable(mapping: GraphMapping, inventory: Inventory) -> GraphMapping:
 
 
 def _of_labels(mapping: GraphMapping, inventory: Inventory) -> Iterator[Problem]:
-    found = False
+    found, counts = False, inventory.labels.items()
     for number, node in enumerate(mapping.nodes):
         for label in node.labels:
             if not inventory.labels.get(label):
                 yield Problem(
                     text=f"{mapping.place('nodes', number, 'label')}no node has the label {label!r}"
                     f"{similar(label, inventory.labels)}",
-                    stops=False,
+                    stops=any(n and one.lower() == label.lower() for one, n in counts),
                 )
                 continue
             found = found or not node.connector

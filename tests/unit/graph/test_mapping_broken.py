@@ -272,6 +272,15 @@ def test_a_database_that_does_not_fit_is_answered_by_a_sentence(
             raise_first(problems)
 
 
+def test_a_label_in_other_capitals_is_refused_and_one_that_is_not_there_yet_is_not() -> None:
+    two = (*mapping().nodes, *mapping(label="Director").nodes)
+    given = replace(mapping(), nodes=two)
+    [problem] = problems_of(given, database(labels={"Film": 5, "director": 2}))
+    assert (problem.stops, "did you mean 'director'?" in problem.text) == (True, True)
+    [problem] = problems_of(given, database(labels={"Film": 5, "director": 0}))
+    assert not problem.stops
+
+
 def rows(*kinds: str, name: str = "title") -> list[list[Any]]:
     return [
         ["id", ["Film"], [[name, kind, "x"], ["plot", "STRING NOT NULL", "y"]]] for kind in kinds
