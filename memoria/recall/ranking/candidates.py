@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from memoria._support import foreign
 from memoria.graph.connectors import is_connector
 from memoria.graph.hydrate import memory_node
-from memoria.graph.vocabulary import CONFLICTS, CONTINUED_BY, PLAIN_RELATIONS, USUAL_ORDER
+from memoria.graph.vocabulary import CONFLICTS, CONTINUED_BY, NEXT, PLAIN_RELATIONS, USUAL_ORDER
 from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import Edge, Exploration, MemoryFilter, MemoryNode, Path
@@ -298,7 +298,7 @@ async def ask_facts(
         "max_weight": request.max_weight,
         "order": list(request.order),
         "plain": list(PLAIN_RELATIONS),
-        "preceding": [*request.order, CONTINUED_BY],
+        "preceding": [NEXT, CONTINUED_BY, *request.order],
         "scope": request.scope,
         "vector": None if request.vector is None else list(request.vector),
     }

@@ -109,7 +109,15 @@ async def test_facts_have_the_sessions_of_what_ranks_and_of_nothing_else(
         "boat:2#2": ("@session:boat:1", 12),
         "boat:4": ("@session:boat:2", 2),
     }
-    assert facts.opening == {"boat:1", "boat:4"}
+
+
+async def test_facts_name_the_messages_that_open_a_session(store: Store, scope: str) -> None:
+    await chat(store, scope)
+    ids = ["boat:1", "boat:2", "boat:2#2", "boat:3", "boat:4"]
+    declared = FactsRequest(scope=scope, order=("follows",))  # of its notes, say
+    for request in (FactsRequest(scope=scope), declared):
+        facts, _ = await ask_facts(store, request, ids, known=ids)
+        assert facts.opening == {"boat:1", "boat:4"}
 
 
 async def test_of_several_sessions_the_first_by_id_counts(store: Store, scope: str) -> None:
