@@ -73,12 +73,13 @@ async def inventory_of(store: Store, labels: Iterable[str], types: Iterable[str]
     """Count the nodes of labels and the relationships of types; one round trip for each.
 
     The inventory has those that are there; of the database's other labels and types it knows only
-    the names, with None for their number, so that messages can name them.
+    the names, with None for their number, so that messages can name them. Labels that differ from
+    these in capitals alone are counted, too.
     """
-    asked, asked_types = set(labels), set(types)
+    asked, asked_types = {label.lower() for label in labels}, set(types)
     known, known_types = await names_of(store)
     counted: dict[str, int | None] = dict.fromkeys(known)
-    for label in asked.intersection(known):
+    for label in (name for name in known if name.lower() in asked):
         counted[label] = (await ask(store, "mapping.count_nodes", {}, label=label))["count"]
     counted_types: dict[str, int | None] = dict.fromkeys(known_types)
     for type_ in asked_types.intersection(known_types):

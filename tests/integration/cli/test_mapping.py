@@ -125,6 +125,15 @@ def test_a_mapping_that_can_not_be_used_ends_with_a_sentence(call: Call, tmp_pat
     assert (wrong.code, "line 1: key is missing" in wrong.err) == (1, True)
     other = call("recall", "x", "--mapping", "langchain")
     assert (other.code, "no node of this database is a memory" in other.err) == (1, True)
+    file.write_text(
+        "[[nodes]]\nlabel = 'Film'\nkey = 'title'\ntext = 'title'\n[[nodes]]\nlabel = 'person'\n"
+        "key = 'name'\ntext = 'name'\n[[edges]]\ntype = 'DIRECTED'\n"
+    )
+    meant = call("explore", "Tenet", "--mapping", str(file))
+    assert (meant.code, "line 6: no node has the label 'person': did you mean 'P" in meant.err) == (
+        1,
+        True,
+    )
     scoped = call("stats", "--mapping", "langchain", "--scope", "alice")
     assert (scoped.code, "would separate nothing" in scoped.err) == (1, True)
     assert call("adopt").code == 2
