@@ -1,6 +1,6 @@
 // name: ranking.candidates
 // mode: read
-// params: conflicts, ids, kinds, known, max_degree, max_weight, order, plain, preceding, scope, vector, where
+// params: conflicts, ids, kinds, known, max_degree, max_weight, next, order, plain, scope, vector, where
 // returns: candidates LIST<LIST>
 // The values on which the ranking of the found memories depends, and the memories themselves if
 // they are not known yet. candidates: [id, cosine with the query or null, degree, neighbours,
@@ -12,9 +12,10 @@
 // order, in lower case. said: [id, [weight, relation], whether the edge leads to it] of the
 // strongest edge of each direction whose relation is none of plain. conflicting: [id, whether the
 // edge leads to it] of each memory that it conflicts with. session: [id, number of its edges,
-// whether no edge of a relation in preceding leads to the memory] of the memory's session. Connectors, and memories that do not fit kinds and where, are not ranked and get
-// none of these facts. Hubs with more than max_degree edges are not expanded, because they support
-// no memory by much; their edges to other memories are read from the other end.
+// whether it begins with the memory] of the memory's session. Connectors, and memories that do not
+// fit kinds and where, are not ranked and get none of these facts. Hubs with more than max_degree
+// edges are not expanded, because they support no memory by much; their edges to other memories are
+// read from the other end.
 UNWIND $p.ids AS id
 // use: find_memory(m, id)
 WITH m, NOT // use: is_connector(m)
@@ -61,10 +62,12 @@ CALL (ranks, m, degree) {
   // With a label in the pattern, the server might scan all sessions.
   WHERE 'Session' IN labels(session) AND // use: is_of_scope(session)
   WITH m, session ORDER BY session.id LIMIT 1
-  RETURN collect([session.id, // use: degree(session), NOT EXISTS {
-    // use: out_edges(other, r, m)
-    WHERE toLower(toStringOrNull(r.relation)) IN $p.preceding
-  }]) AS sessions
+  // A session has the time of its first message. Others may have it, too, such as those of one day.
+  RETURN collect([session.id, // use: degree(session),
+    coalesce(session.created_at = m.created_at, false) AND NOT EXISTS {
+      // use: out_edges(other, r, m)
+      WHERE toStringOrNull(r.relation) = $p.next
+    }]) AS sessions
 }
 RETURN collect([
   m.id, cosine, degree, neighbours,

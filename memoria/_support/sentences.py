@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 
 _BETWEEN = re.compile(r"(?<=[.!?؟。！？])\s+|(?<=[。！？])(?=\w)|\n")
-# Only tried after the last word: trying it at each mark of a long row of marks takes too long.
-_ASKS = re.compile(r"(?<!\W)(?=[^\w\"'”’»」)\]]*+\Z)\W*?[?？؟]")
+# After a question mark: no word, no further question mark, and nothing that closes a quotation.
+_ASKS = re.compile(r"[?？؟][^\w?？؟\"'“”’»›」』)\]）】]*+\Z")
 
 
 def sentences(text: str) -> list[str]:
@@ -26,11 +26,13 @@ def sentences(text: str) -> list[str]:
 def asks(text: str) -> bool:
     """Tell whether a text ends with a question, by a question mark after its last word.
 
-    A question in brackets or quotation marks is part of a statement.
+    A question within brackets or quotation marks is part of a statement.
 
     >>> asks("We moved. Where do I live?!"), asks("どこですか？"), asks("Why? Because it rained.")
     (True, True, False)
-    >>> asks("Our rent is 900 (or 950?)")
-    False
+    >>> asks('Who is "Ann"?'), asks("Where do I live (now)?"), asks("「砂丘」？")
+    (True, True, True)
+    >>> asks("Our rent is 900 (or 950?)"), asks("Er fragte: „Wo?“"), asks("家賃は（950？）")
+    (False, False, False)
     """
     return _ASKS.search(text) is not None

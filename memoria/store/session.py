@@ -40,8 +40,8 @@ Call = tuple[Query, Mapping[str, Any]]
 _MAX_WAIT_S = 1.0  # between two retries
 # Time to close a session, after which its connection is dropped; seconds.
 _CLOSE_S = 0.25
-# Time after which a loop that stands still while a session closes is the driver's fault, and not
-# that of other code, such as an embedder that works in the loop; seconds.
+# If the loop is blocked for longer while a session closes, memoria blames the driver; until then,
+# it may be other code, such as an embedder that works in the loop. Seconds.
 _STUCK_S = 5.0
 
 

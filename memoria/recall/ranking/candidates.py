@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from memoria._support import foreign
 from memoria.graph.connectors import is_connector
 from memoria.graph.hydrate import memory_node
-from memoria.graph.vocabulary import CONFLICTS, CONTINUED_BY, NEXT, PLAIN_RELATIONS, USUAL_ORDER
+from memoria.graph.vocabulary import CONFLICTS, NEXT, PLAIN_RELATIONS, USUAL_ORDER
 from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import Edge, Exploration, MemoryFilter, MemoryNode, Path
@@ -157,7 +157,8 @@ class Facts:
         Id -> id of the memory's session, and the session's number of edges; memories outside
         sessions are missing.
     opening
-        Ids of the memories that open their session: none comes before them.
+        Ids of the memories with which their session begins: they have its time, and none is known
+        to come before them. Empty for sessions without a time.
     like
         How close the query is to examples of messages; None if it is not known.
     alike
@@ -296,9 +297,9 @@ async def ask_facts(
         "known": list(known),
         "max_degree": MAX_DEGREE,
         "max_weight": request.max_weight,
+        "next": NEXT,
         "order": list(request.order),
         "plain": list(PLAIN_RELATIONS),
-        "preceding": [NEXT, CONTINUED_BY, *request.order],
         "scope": request.scope,
         "vector": None if request.vector is None else list(request.vector),
     }

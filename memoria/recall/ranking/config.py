@@ -67,8 +67,9 @@ MEANINGS: Mapping[str, str] = {
     "session": "The best match of another message of the same session, divided by the root of the "
     "session's size.",
     "opening": "`user` for a message that opens its session, where the user says what it is about; "
-    "in a session of more than nine edges, times the root of nine over their number. What was "
-    "remembered has the highest value of the messages, all else outside of sessions their mean.",
+    "multiplied by 3 over the root of the session's number of edges if there are more than nine. A "
+    "remembered text has the highest value of the messages, all else outside of sessions their "
+    "mean.",
 }
 #: The features, in the order of `MEANINGS`.
 FEATURES = tuple(MEANINGS)

@@ -28,7 +28,7 @@ const GROUPS = {
     assistant: "the assistant said it, and the question asks for that",
     speaker: "it was said by somebody whom the question names",
     session: "another message of its session fits the question",
-    opening: "the user began a session with it",
+    opening: "the user began a session with it, or it was told by itself",
     in_session: "another message of its session is likely to be evidence",
     reply: "it replies to a message that fits, and the question asks for a reply",
     adjacent: "it is part of a run of memories that are likely to be evidence",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -112,12 +113,34 @@ async def test_facts_have_the_sessions_of_what_ranks_and_of_nothing_else(
 
 
 async def test_facts_name_the_messages_that_open_a_session(store: Store, scope: str) -> None:
+    long = Message(text=ANSWER, created_at=NOON)
     await chat(store, scope)
-    ids = ["boat:1", "boat:2", "boat:2#2", "boat:3", "boat:4"]
-    declared = FactsRequest(scope=scope, order=("follows",))  # of its notes, say
-    for request in (FactsRequest(scope=scope), declared):
-        facts, _ = await ask_facts(store, request, ids, known=ids)
-        assert facts.opening == {"boat:1", "boat:4"}
+    await ConversationWriter(store, scope=scope).write([Conversation(id="told", messages=[long])])
+    ids = ["boat:1", "boat:2", "boat:2#2", "boat:3", "boat:4", "told:1", "told:1#2"]
+
+    async def opening(*order: str) -> set[str]:
+        facts, _ = await ask_facts(store, replace(request, order=order), ids, known=ids)
+        return {*facts.opening}
+
+    request = FactsRequest(scope=scope)
+    whole = {"boat:1", "boat:4", "told:1", "told:1#2"}
+    assert await opening(*request.order) == whole
+    assert await opening("follows") == whole, "whatever order the scope declares for its notes"
+    writer = GraphWriter(store, scope=scope)
+    await writer.forget(["boat:2"])
+    assert await opening(*request.order) == whole, "the next message does not take its place"
+    await writer.forget(["boat:1"])
+    assert await opening(*request.order) == whole - {"boat:1"}
+
+
+async def test_of_messages_of_one_time_the_first_opens_their_session(
+    store: Store, scope: str
+) -> None:
+    days = [Message(text=text, created_at=NOON) for text in ("It rains.", "It pours.")]
+    await ConversationWriter(store, scope=scope).write([Conversation(id="day", messages=days)])
+    ids = ["day:1", "day:2"]
+    facts, _ = await ask_facts(store, FactsRequest(scope=scope), ids, known=ids)
+    assert facts.opening == {"day:1"}
 
 
 async def test_of_several_sessions_the_first_by_id_counts(store: Store, scope: str) -> None:

@@ -110,6 +110,15 @@ def test_memories_stand_below_the_name_of_their_scope() -> None:
     assert packed("relevance", "json").count('"scope":"the team"') == 2
 
 
+def test_each_scope_has_its_own_sessions() -> None:
+    facts = replace(NOTHING_KNOWN, sessions={"1": ("s", 2)}, opening={"1"})
+    one = replace(completed(hit("1", "One")), facts=facts)
+    found = Together.of({"alice": one, "the team": one}, ()).found.facts
+    keys = [key_prefix(number) for number in (0, 1)]
+    assert found.sessions == {f"{key}1": (f"{key}s", 2) for key in keys}
+    assert found.opening == {f"{key}1" for key in keys}
+
+
 def test_an_exploration_without_a_scope_is_not_copied() -> None:
     found = Exploration(
         seed=Seed(id="a", score=1.0),

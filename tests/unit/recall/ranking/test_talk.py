@@ -268,6 +268,12 @@ def test_what_the_user_opens_a_session_with_counts_less_in_a_long_one() -> None:
     assert feature("opening", "pier", *all_[:3], facts=facts) == [0.0] * 3, "of one role only"
 
 
+def test_a_courtesy_opens_nothing() -> None:
+    all_ = [said("a", "Hello!", role="user"), said("b", role="assistant")]
+    facts = replace(NOTHING_KNOWN, sessions={"a": ("s", 2), "b": ("s", 2)}, opening={"a"})
+    assert feature("opening", "pier", *all_, facts=facts) == [0.0, 0.0]
+
+
 def test_what_was_remembered_counts_as_much_as_what_opens_a_session() -> None:
     told = said("told", remembered=True)
     talk = [said("a", role="user"), said("b", role="assistant")]
