@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from memoria._support.sentences import asks, sentences
 from memoria.recall.ranking.alike import of_user
 from memoria.recall.ranking.candidates import Candidate, Facts
-from memoria.recall.ranking.substance import substance
+from memoria.recall.ranking.substance import only_asks
 from memoria.types import MemoryNode
 
 Array = NDArray[np.float64]
@@ -146,17 +145,8 @@ def _best_margin(memories: Sequence[MemoryNode], facts: Facts) -> float:
         return 0.0
     found = [(facts.cosines[one.id], one.text) for one in memories if one.id in facts.cosines]
     found.sort(reverse=True)  # few texts are read, because the first that says something decides
-    nearest = next((cosine for cosine, text in found if not _only_asks(text)), None)
+    nearest = next((cosine for cosine, text in found if not only_asks(text)), None)
     return 0.0 if nearest is None else max(facts.like.margin(nearest), 0.0)
-
-
-def _only_asks(text: str) -> bool:
-    """Tell whether a text has nothing but questions, apart from courtesies.
-
-    >>> _only_asks("Hello! Where do I live?"), _only_asks("I moved to Bergen. What now?")
-    (True, False)
-    """
-    return all(asks(one) for one in sentences(text) if substance(one) > 0)
 
 
 def spread(cosines: Sequence[float], more: tuple[int, float, float]) -> tuple[float, float]:

@@ -66,7 +66,7 @@ MEANINGS: Mapping[str, str] = {
     "message and in the one right before it.",
     "session": "The best match of another message of the same session, divided by the root of the "
     "session's size.",
-    "opening": "`user` for a message that opens its session, where the user says what it is about; "
+    "opening": "`user` for a message that opens its session, unless it only asks or is a courtesy; "
     "multiplied by 3 over the root of the session's number of edges if there are more than nine. A "
     "remembered text has the highest value of the messages, all else outside of sessions their "
     "mean.",

@@ -1,6 +1,6 @@
 """Tell how much a text says itself, so that links lift nothing that says nothing.
 
-In: a text. Out: a share. Touches nothing.
+In: a text. Out: a share, or a verdict. Touches nothing.
 
 In a chat, "Noted." follows the answer: an edge leads from the answer to it, and as it has no word
 of the question either, it looks like a memory that only the graph could find. But a link can only
@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 
 from memoria._support.keeping import kept
+from memoria._support.sentences import asks, sentences
 from memoria._support.stems import each_content_word
 
 # A text with so many words that are no courtesies says something, whatever else it holds.
@@ -55,3 +56,12 @@ def substance(text: str) -> float:
         if len(telling) == _ENOUGH:
             return 1.0
     return len(telling) / max(len(telling) + len(courtesies), 1)
+
+
+def only_asks(text: str) -> bool:
+    """Tell whether a text has nothing but questions, apart from courtesies.
+
+    >>> only_asks("Hello! Where do I live?"), only_asks("I moved to Bergen. What now?")
+    (True, False)
+    """
+    return all(asks(one) for one in sentences(text) if substance(one) > 0)

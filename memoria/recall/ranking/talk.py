@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from memoria._support.sentences import asks, sentences
 from memoria.graph.vocabulary import REMEMBERED
 from memoria.recall.ranking.candidates import Candidate, Facts
-from memoria.recall.ranking.substance import substance
+from memoria.recall.ranking.substance import only_asks
 from memoria.recall.ranking.words import Pool
 from memoria.types import MemoryNode
 
@@ -202,15 +202,15 @@ def _session(ids: Sequence[str], facts: Facts, match: Array) -> Array:
 def _opening(candidates: Sequence[Candidate], facts: Facts, by_user: Array) -> Array:
     """Mark the user's messages that open a session; the larger the session, the less they count.
 
-    A courtesy opens nothing. A remembered text is complete by itself, so it gets as much as any
-    message. Other memories outside of sessions, such as notes, get the mean of the messages, and so
-    keep their places.
+    A courtesy, or a text that only asks, opens nothing. A remembered text is complete by itself, so
+    it gets as much as any message. Other memories outside of sessions, such as notes, get the mean
+    of the messages, and so keep their places.
     """
     found = np.zeros(len(candidates))
     memories = [each.memory for each in candidates]
     outside = np.array([memory.id not in facts.sessions for memory in memories], bool)
     for row, memory in enumerate(memories):
-        if memory.id in facts.opening and substance(memory.text) > 0:
+        if memory.id in facts.opening and not only_asks(memory.text):
             _, size = facts.sessions[memory.id]
             found[row] = by_user[row] * math.sqrt(_SHORT / max(size, _SHORT))
     highest = found.max(initial=0.0)

@@ -268,8 +268,9 @@ def test_what_the_user_opens_a_session_with_counts_less_in_a_long_one() -> None:
     assert feature("opening", "pier", *all_[:3], facts=facts) == [0.0] * 3, "of one role only"
 
 
-def test_a_courtesy_opens_nothing() -> None:
-    all_ = [said("a", "Hello!", role="user"), said("b", role="assistant")]
+@pytest.mark.parametrize("text", ["Hello!", "How do I mend the pier?"])
+def test_a_courtesy_or_a_mere_question_opens_nothing(text: str) -> None:
+    all_ = [said("a", text, role="user"), said("b", role="assistant")]
     facts = replace(NOTHING_KNOWN, sessions={"a": ("s", 2), "b": ("s", 2)}, opening={"a"})
     assert feature("opening", "pier", *all_, facts=facts) == [0.0, 0.0]
 
