@@ -10,6 +10,7 @@ import pytest
 
 from memoria import GraphRetriever, Memory, Message, Relation, connect
 from memoria.agents.agent_memory import AgentMemory
+from memoria.connection import Connection
 from memoria.recall.config import RetrieverConfig
 from memoria.recall.strategies import STRATEGIES
 from memoria.recall.warming import warm_plans
@@ -22,6 +23,11 @@ from tests.integration.statements import Statements, sent_statements
 def statements() -> Iterator[Statements]:
     with sent_statements() as sent:
         yield sent
+
+
+def connected(target: Target, scope: str) -> Connection:
+    """Connect to a scope, and let the server plan ahead."""
+    return connect(target.uri, target.auth, scope=scope, embedder=embedder("test", 384), warm=True)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -55,13 +61,7 @@ async def test_connect_warms_in_the_background_and_closes_in_the_middle_of_it(
 ) -> None:
     await retriever.server_facts()
     statements.sent.clear()
-    async with connect(
-        target.uri,
-        target.auth,
-        scope=retriever.scope,
-        embedder=embedder("test", 384),
-        warm=True,
-    ) as memory:
+    async with connected(target, retriever.scope) as memory:
         await memory.recall("anything at all")
     assert statements.sent
 
@@ -71,13 +71,7 @@ async def test_connect_plans_what_agents_write(
 ) -> None:
     await retriever.server_facts()
     statements.names.clear()
-    async with connect(
-        target.uri,
-        target.auth,
-        scope=retriever.scope,
-        embedder=embedder("test", 384),
-        warm=True,
-    ) as memory:
+    async with connected(target, retriever.scope) as memory:
         for _ in range(1_200):
             if "ingest.forget" in statements.names:  # the last one
                 break
